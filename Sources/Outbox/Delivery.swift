@@ -28,7 +28,8 @@ struct Delivery: Sendable {
             return outcome
         }
         var options = TaskOptions()
-        options.networkCondition = pending.condition
+        // The other uplink has internet, which may be all that is asked for.
+        options.networkCondition = uplink == nil ? pending.condition : .any
         // The idempotency key makes it so.
         options.isIdempotent = true
         options.redirectHandler = DeliveryRedirects(secrets: pending.secrets)
@@ -50,6 +51,7 @@ struct Delivery: Sendable {
         let later = exchange.response.flatMap { RetryAfter.delay(in: $0, now: HTTPDate(Date())) }
         outcome.verdict = verdict(exchange, asksForLater: later != nil)
         outcome.isUnanswered = isUnanswered(exchange)
+        outcome.local = exchange.metrics.last?.local?.address
         if case .retry(let failure) = outcome.verdict, failure.kind == .credentials {
             for secret in pending.secrets {
                 await configuration.secretSources[secret.source]?.refused(named: secret.key)

@@ -11,8 +11,9 @@ extension OutboxEngine {
         _ = held(pending, nil)
         if var outcome {
             outcome.origin = pending.origin
-            if PlainHolds.isPlain(pending.origin) {
-                outcome.verdict = PlainHolds.doubt(outcome.verdict, internet, over: uplink)
+            if PlainHolds.isPlain(pending.origin), PlainHolds.hasPortal(internet) {
+                let carriers = uplink.map { [$0] } ?? outcome.local.map { LocalInterfaces.holding($0) }
+                outcome.verdict = PlainHolds.doubt(outcome.verdict, internet, over: carriers)
             }
             outcomes.append(outcome)
         } else {

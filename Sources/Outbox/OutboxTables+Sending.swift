@@ -36,6 +36,8 @@ struct DeliveryOutcome: Sendable {
     var retryAfter: Duration?
     /// Whether the request was sent completely and not answered in time.
     var isUnanswered = false
+    /// This machine's address in the exchange; nil where no connection came about.
+    var local: String?
 }
 
 // Choosing entries to send, and storing outcomes.

@@ -76,8 +76,8 @@ struct LargePacketsTests {
     func noMove() {
         var race = Self.answered()
         _ = race.suspected(uplinks: 2, wait: 0, losesLarge: true, at: 7 * Self.second)
-        #expect(race.failed(at: 8 * Self.second) == .nothing)
-        #expect(race.failed(at: 9 * Self.second) == .end)
+        #expect(race.failed(0, at: 8 * Self.second) == .nothing)
+        #expect(race.failed(1, at: 9 * Self.second) == .end)
         #expect(race.suspected(uplinks: 2, wait: 0, losesLarge: true, at: 9 * Self.second) == .nothing)
         #expect(race.suspected(uplinks: 2, wait: 0, losesLarge: true, at: 11 * Self.second) == .begin)
         var heard = Self.answered()

@@ -90,7 +90,7 @@ struct LineRaceTests {
         let now = exhaust(&race, from: 0)
         #expect(race.nextDeadline == now + LineRaceStateMachine.leastWait)
         #expect(race.answered(0, at: now) == .nothing)
-        #expect(race.timeCame(at: now + LineRaceStateMachine.leastWait) == .move(to: 1))
+        #expect(race.timeCame(at: now + LineRaceStateMachine.leastWait) == .move(to: 0))
         #expect(race.nextDeadline == nil)
     }
 
@@ -132,11 +132,11 @@ struct LineRaceTests {
         var pauses: [Int64] = []
         for _ in 0..<6 {
             #expect(race.suspected(uplinks: 1, wait: 0, at: now) == .begin)
-            #expect(race.failed(at: now) == .end)
+            #expect(race.failed(0, at: now) == .end)
             let failed = now
             while race.suspected(uplinks: 1, wait: 0, at: now) != .begin { now += Self.second }
             pauses.append((now - failed) / Self.second)
-            _ = race.failed(at: now)
+            _ = race.failed(0, at: now)
             // The same pause again, since the race that was begun to measure it has failed as well.
             now += 15 * Self.second
         }
@@ -149,7 +149,7 @@ struct LineRaceTests {
     func reconnect() {
         var race = LineRaceStateMachine()
         _ = race.suspected(uplinks: 1, wait: 0, at: 0)
-        _ = race.failed(at: 1)
+        _ = race.failed(0, at: 1)
         #expect(race.suspected(uplinks: 1, wait: 0, at: 2 * Self.second) == .begin)
         #expect(race.ownLineAnswered(at: 2 * Self.second) == .end)
         #expect(race.suspected(uplinks: 1, wait: 0, at: 2 * Self.second + 1) == .nothing)

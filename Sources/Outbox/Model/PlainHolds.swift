@@ -28,10 +28,10 @@ enum PlainHolds {
     ///
     /// A request that wants a kind of network waits: the uplink's own is not known here.
     static func uplink(_ internet: InternetFindings?, _ condition: NetworkCondition = .any) -> String? {
-        guard condition == .any, let internet, internet.state == .portal || internet.state == .none else {
-            return nil
-        }
-        return internet.uplinks.first { !$0.isPreferred && $0.state == .full }?.interface
+        guard condition == .any || condition == .internet, let internet,
+            internet.state == .portal || internet.state == .none
+        else { return nil }
+        return internet.best(besides: internet.preferred?.interface ?? "")?.interface
     }
 
     /// Whether a server is behind every uplink: what is on a link itself, or in a private network, may be
@@ -59,19 +59,25 @@ enum PlainHolds {
         return "\(portal): without TLS only \(uplink) is used, and what it may not carry waits"
     }
 
-    /// Turns a delivery without TLS into a retry while the probe reports a portal, which may have answered.
+    /// Whether the probe reports a portal behind any uplink.
+    static func hasPortal(_ internet: InternetFindings?) -> Bool {
+        internet.map { $0.state == .portal || $0.uplinks.contains { $0.state == .portal } } ?? false
+    }
+
+    /// Turns a delivery without TLS into a retry while the probe reports a portal behind the uplink that
+    /// carried it: the portal may have answered.
     ///
-    /// - Parameter uplink: The interface that the request was bound to; nil for the path in use.
+    /// - Parameter carriers: The interfaces that may have carried it: the one that it was bound to, or those
+    ///   with its address; nil or none where they are not known, and each uplink may have.
     static func doubt(
-        _ verdict: DeliveryVerdict, _ internet: InternetFindings?, over uplink: String? = nil
+        _ verdict: DeliveryVerdict, _ internet: InternetFindings?, over carriers: [String]? = nil
     ) -> DeliveryVerdict {
-        let state =
-            if let uplink {
-                internet?.uplinks.first { $0.interface == uplink }?.state
-            } else {
-                internet?.state
-            }
-        guard case .delivered(let status) = verdict, state == .portal else { return verdict }
+        guard case .delivered(let status) = verdict, let internet else { return verdict }
+        let carriers = carriers ?? []
+        let states = internet.uplinks.filter { carriers.contains($0.interface) }.map(\.state)
+        let isOfPortal =
+            carriers.isEmpty || internet.uplinks.isEmpty ? hasPortal(internet) : states.contains(.portal)
+        guard isOfPortal else { return verdict }
         let message =
             "status \(status) came while the probe says portal: perhaps of the network's page to sign in"
         return .retry(OutboxFailure(.network, message, statusCode: status))

@@ -31,4 +31,10 @@ package struct Uplink: Sendable, Equatable {
 
     /// Whether a wire carries it, and no modem.
     package var isWired: Bool { !isWiFi && medium != .cellular && medium != .other }
+
+    /// Whether it is taken rather than another one: what costs nothing goes first, then the lower metric.
+    package func precedes(_ other: Uplink) -> Bool {
+        if isExpensive != other.isExpensive { return other.isExpensive }
+        return (metric, index) < (other.metric, other.index)
+    }
 }

@@ -37,6 +37,19 @@ extension InternetFindings {
         return good.first { !$0.traits.isExpensive } ?? good.first
     }
 
+    /// Whether what leaves its line may go over an uplink: not where nothing comes back from behind that, and
+    /// without TLS not where a portal would answer.
+    package func mayTake(_ uplink: String, isPlain: Bool) -> Bool {
+        guard let state = self.uplink(uplink)?.state else { return true }
+        return state != .none && !(isPlain && state == .portal)
+    }
+
+    /// Whether what goes without TLS beyond the router waits: for a portal, or, on the way around a line, for
+    /// the internet as well.
+    package func holdsPlain(_ detour: Detour?) -> Bool {
+        detour.map { !mayTake($0.uplink, isPlain: true) } ?? (state == .portal)
+    }
+
     /// Whether each uplink that is asked was asked in vain.
     package var isDead: Bool { state.isDead && isComplete && !uplinks.contains { $0.state == .full } }
 

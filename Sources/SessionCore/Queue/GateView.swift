@@ -40,13 +40,7 @@ package struct GateView: Sendable {
         if isSettling { return .settling }
         if isClockWrong, demand.needsClock { return .clock }
         if !facts.fits(demand.medium, isBound: isBound) { return .condition(demand.medium) }
-        if demand.avoidsExpense, !facts.fits(.notExpensive, isBound: isBound) {
-            return .condition(.notExpensive)
-        }
-        if demand.avoidsConstraint, !facts.fits(.notConstrained, isBound: isBound) {
-            return .condition(.notConstrained)
-        }
-        return .internet
+        return facts.unaffordable(demand, isBound: isBound).map { .condition($0) } ?? .internet
     }
 
     /// Why the network or the clock is in its way, in a sentence.

@@ -31,6 +31,9 @@ package struct NetworkFacts: Sendable, Equatable {
     package var isAlternativeWired = false
     package var isAlternativeExpensive = true
     package var isAlternativeConstrained = true
+    /// Whether nothing at all may use an expensive network, or one on which data is to be saved.
+    package var avoidsExpense = false
+    package var avoidsConstraint = false
     /// Whether the internet was found behind the path; nil without a probe.
     package var hasInternet: Bool?
     /// What was found behind each uplink where there is no internet, for a person.
@@ -65,9 +68,16 @@ package struct NetworkFacts: Sendable, Equatable {
         // A probe knows that also where no provider reports the network.
         if demand.needsInternet, hasInternet == false { return false }
         guard standing != .unknown else { return true }
-        if demand.avoidsExpense, !fits(.notExpensive, isBound: isBound) { return false }
-        if demand.avoidsConstraint, !fits(.notConstrained, isBound: isBound) { return false }
-        return fits(demand.medium, isBound: isBound)
+        return unaffordable(demand, isBound: isBound) == nil && fits(demand.medium, isBound: isBound)
+    }
+
+    /// The condition of cost that the network does not meet; nil for none.
+    func unaffordable(_ demand: NetworkDemand, isBound: Bool) -> NetworkCondition? {
+        if demand.avoidsExpense || avoidsExpense, !fits(.notExpensive, isBound: isBound) {
+            return .notExpensive
+        }
+        let isSaved = demand.avoidsConstraint || avoidsConstraint
+        return isSaved && !fits(.notConstrained, isBound: isBound) ? .notConstrained : nil
     }
 
     /// Whether the medium is one that the condition names.

@@ -95,8 +95,8 @@ extension SessionError {
     }
 }
 
-/// What running transfers do when the kernel turns to another interface while theirs still works: a cable was
-/// plugged in beside Wi-Fi.
+/// What running transfers do when traffic turns to another interface while theirs still works: a cable was
+/// plugged in beside Wi-Fi, or a line that was dead is back.
 ///
 /// New transfers take the kernel's choice in either case.
 public enum BetterPathPolicy: String, Sendable, Codable, CaseIterable {

@@ -277,7 +277,7 @@ extension RequestExecutor: TransferDelegate {
 
     func transferMayRepeat(_ transfer: Transfer) -> Bool { steps.chain.isIdempotent }
     func transferMayMove(_ transfer: Transfer) -> Bool { steps.progress().nextStep != nil }
-    func transferMayUse(_ transfer: Transfer, _ detour: Detour) -> Bool {
+    func transferMayUse(_ transfer: Transfer, _ detour: Detour) -> UplinkTraits? {
         delegate.executor(self, mayUse: detour)
     }
 

@@ -12,8 +12,8 @@ protocol RequestExecutorDelegate: AnyObject {
     func binding(for executor: RequestExecutor) -> PathBinding
     /// The request waits for the network; the failure is its outcome where that never comes.
     func executorParked(_ executor: RequestExecutor, _ failure: SessionError?)
-    /// Whether the request may go over this uplink where its own line is dead.
-    func executor(_ executor: RequestExecutor, mayUse detour: Detour) -> Bool
+    /// What the uplink costs over which the request may go where its own line is dead; nil where it may not.
+    func executor(_ executor: RequestExecutor, mayUse detour: Detour) -> UplinkTraits?
     /// The line of its connection is dead, and the detour is a way that works.
     func executor(_ executor: RequestExecutor, found detour: Detour, by engine: TransferEngine)
     /// The connection was lost, and the request waits for another path.

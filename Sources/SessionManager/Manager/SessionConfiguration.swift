@@ -16,7 +16,7 @@ public struct SessionConfiguration: Sendable, Equatable, Codable {
     public var maximumContentLengthInMemory: Int64 = 64 << 20
     /// The interface of connections (SO_BINDTODEVICE, socket(7)), where a request names none; nil for any.
     public var interface: String?
-    /// What running transfers do when the kernel turns to another interface while theirs works; they stay.
+    /// What running transfers do when traffic turns to another interface while theirs works; they stay.
     public var betterPath = BetterPathPolicy.stay
     /// The proxy, as `http://host:port` or `socks5h://host:port`; nil follows the environment, empty uses none.
     ///

@@ -35,8 +35,8 @@ final class ConnectionMonitor {
         var needsInternet = false
     }
 
-    /// What goes over the line of another interface, since its own is dead.
-    var detour: Detour?
+    /// What is known of the lines behind interfaces.
+    var lines = LineKnowledge()
 
     /// How long the netlink sockets stay open after the last connection: 2 s.
     private static let lingerTime: Int64 = 2_000_000_000
@@ -75,7 +75,10 @@ final class ConnectionMonitor {
     /// - Parameters:
     ///   - name: The interface that it is bound to.
     ///   - isWanted: Whether the request or the configuration names the interface.
-    func opened(_ descriptor: Int32, to peer: PeerAddress, through name: String?, isWanted: Bool) {
+    ///   - isPlain: Whether it goes without TLS, so that a portal could answer it.
+    func opened(
+        _ descriptor: Int32, to peer: PeerAddress, through name: String?, isWanted: Bool, isPlain: Bool
+    ) {
         if let lingering { _ = reactor.cancel(lingering) }
         lingering = nil
         guard observer.open() else { return }
@@ -92,6 +95,7 @@ final class ConnectionMonitor {
         guard let egress = observer.egress(to: peer.address, port: peer.port) else { return closeSoon() }
         observer.follow(peer.address)
         if let (other, source, isStandIn) = replacement(for: egress, to: peer),
+            !isPlain || lines.mayTake(other.name, isPlain: true),
             InterfaceBinding.bind(descriptor, to: other.name)
         {
             if let source { MonitoredSocket(descriptor: descriptor).bind(from: source) }
@@ -109,7 +113,7 @@ final class ConnectionMonitor {
         for egress: Egress, to peer: PeerAddress
     ) -> (link: LinkState, source: IPAddress?, isStandIn: Bool)? {
         guard delegate.rescues else { return nil }
-        if let detour, detour.line == egress.link.name, egress.isBeyondLink, !egress.isTunnel,
+        if let detour = lines.detour, detour.line == egress.link.name, egress.isBeyondLink, !egress.isTunnel,
             let other = observer.link(named: detour.uplink), other.hasUsableState
         {
             return (other, observer.source(through: other, to: peer.address, port: peer.port), false)
@@ -162,6 +166,18 @@ final class ConnectionMonitor {
     func connections(over line: String) -> Set<Int32> {
         delegate.rescues ? connections.mayLeave(line) : []
     }
+
+    /// Whether another interface than its own would carry a connection if it was made now.
+    func hasTurned(_ descriptor: Int32) -> Bool {
+        guard let connection = connections[descriptor],
+            let egress = observer.egress(to: connection.peer.address, port: connection.peer.port)
+        else { return false }
+        let now = replacement(for: egress, to: connection.peer)?.link ?? egress.link
+        return now.index != connection.interface
+    }
+
+    /// Forgets a connection that its transfers leave although it works.
+    func forget(_ descriptor: Int32) { connections[descriptor] = nil }
 
     /// Whether connections may leave their lines at all.
     var rescues: Bool { delegate.rescues }

@@ -23,7 +23,7 @@ final class HostLookup {
     private let reactor: Reactor
     private unowned let monitor: ConnectionMonitor
     private let control: any TransferControl
-    private let mayUse: (Detour) -> Bool
+    private let mayUse: (Detour) -> UplinkTraits?
     private let onResult: (Result) -> Void
     private var machine: LookupStateMachine
     private var addresses: [IPAddress]
@@ -34,11 +34,11 @@ final class HostLookup {
     /// - Parameters:
     ///   - kept: An address that the host had before; nil for none.
     ///   - began: When the system began to look it up.
-    ///   - mayUse: Whether any of the exchanges may go this way.
+    ///   - mayUse: gives what the queue knows of a way that any of the exchanges may go; nil for none.
     init(
         _ host: String, of request: SessionRequest, kept: IPAddress?, began: Int64,
         _ monitor: ConnectionMonitor, on reactor: Reactor, control: any TransferControl,
-        mayUse: @escaping (Detour) -> Bool, onResult: @escaping (Result) -> Void
+        mayUse: @escaping (Detour) -> UplinkTraits?, onResult: @escaping (Result) -> Void
     ) {
         self.host = host
         let isSecure = request.url.scheme?.lowercased() == "https"
@@ -79,7 +79,9 @@ final class HostLookup {
 
     /// The other uplinks that may be used.
     private func uplinks(besides line: LineRace.Server) -> [Uplink] {
-        monitor.uplinks(besides: line).filter { mayUse(Detour(line, $0)) }
+        monitor.uplinks(besides: line).compactMap { uplink in
+            mayUse(Detour(line, uplink)).map { uplink.priced($0) }
+        }
     }
 
     /// Asks for the name over each other uplink; the first answer counts.

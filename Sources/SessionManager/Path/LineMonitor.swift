@@ -202,9 +202,10 @@ final class LineMonitor {
     private func suspect(
         _ server: LineRace.Server, _ users: Users, _ health: ConnectionHealth, _ losesLarge: Bool
     ) {
-        let uplinks = monitor.uplinks(besides: server).filter { uplink in
+        let uplinks = monitor.uplinks(besides: server).compactMap { uplink in
             let detour = Detour(server, uplink)
-            return users.transfers.contains { $0.delegate?.transferMayUse($0, detour) == true }
+            return users.transfers.lazy.compactMap { $0.delegate?.transferMayUse($0, detour) }.first
+                .map { uplink.priced($0) }
         }
         if !uplinks.isEmpty { race(server, over: uplinks, users, health, losesLarge: losesLarge) }
     }
@@ -275,6 +276,15 @@ extension LineStanding {
         case .replaceable: AcknowledgementRules.shortPatience
         case .left: AcknowledgementRules.leastPatience
         }
+    }
+}
+
+extension Uplink {
+    /// The uplink at the cost that the queue knows of.
+    func priced(_ traits: UplinkTraits) -> Uplink {
+        var uplink = self
+        (uplink.isExpensive, uplink.isConstrained) = (traits.isExpensive, traits.isConstrained)
+        return uplink
     }
 }
 

@@ -54,12 +54,13 @@ final class LineRace {
         _ request: SessionRequest, over uplinks: [Uplink], wait: Int64, losesLarge: Bool = false
     ) {
         if !machine.isRacing {
-            self.uplinks = uplinks
+            self.uplinks = uplinks.sorted { $0.precedes($1) }
             self.request = request
         }
         perform(
             machine.suspected(
-                uplinks: uplinks.count, wait: wait, losesLarge: losesLarge, at: Reactor.now))
+                uplinks: uplinks.count, free: uplinks.count { !$0.isExpensive }, wait: wait,
+                losesLarge: losesLarge, at: Reactor.now))
     }
 
     /// The connection is acknowledged again, or not used any more.
@@ -105,7 +106,7 @@ final class LineRace {
                 [weak self] succeeded in
                 guard let self else { return }
                 let now = Reactor.now
-                let action = succeeded ? machine.answered(index, at: now) : machine.failed(at: now)
+                let action = succeeded ? machine.answered(index, at: now) : machine.failed(index, at: now)
                 perform(action)
                 if action == .end { onQuiet?(false) }
             }

@@ -134,7 +134,7 @@ final class LookupRescue {
             host, of: transfer.request, kept: kept.last { $0.origin == origin }?.address, began: wait.began,
             monitor, on: reactor, control: control,
             mayUse: { [unowned self] detour in
-                transfers(of: origin).contains { $0.delegate?.transferMayUse($0, detour) == true }
+                transfers(of: origin).lazy.compactMap { $0.delegate?.transferMayUse($0, detour) }.first
             },
             onResult: { [unowned self] result in
                 let transfers = transfers(of: origin)

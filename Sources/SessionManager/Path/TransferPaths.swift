@@ -12,10 +12,12 @@ final class TransferPaths {
     /// What is known of the lines behind interfaces.
     var lines = LineKnowledge() {
         didSet {
-            monitor?.detour = lines.detour
+            monitor?.lines = lines
             lineMonitor?.knowledge = lines
             if let line = lines.detour?.line, line != oldValue.detour?.line { leave(line) }
-            if let uplink = oldValue.detour?.uplink, uplink != lines.detour?.uplink { leave(uplink) }
+            if let uplink = oldValue.detour?.uplink, uplink != lines.detour?.uplink {
+                leave(uplink, movesRunning: true)
+            }
         }
     }
     /// When links, addresses or routes have changed for the last time, as far as that was reported.
@@ -66,7 +68,7 @@ final class TransferPaths {
     private func makeMonitor() -> ConnectionMonitor {
         if let monitor { return monitor }
         let new = ConnectionMonitor(self, reactor: reactor, turn: turn)
-        new.detour = lines.detour
+        new.lines = lines
         let other = LineMonitor(new, reactor: reactor, turn: turn, pools: pools) { [unowned self] in lost($0)
         }
         other.knowledge = lines
@@ -88,10 +90,21 @@ final class TransferPaths {
     }
 
     /// New exchanges use no connection over a line any more; running ones stay until they are found dead.
-    private func leave(_ line: String) {
+    ///
+    /// - Parameter movesRunning: Whether running ones turn with the traffic where ``BetterPathPolicy/move``
+    ///   has them do so, since another line is as good.
+    private func leave(_ line: String, movesRunning: Bool = false) {
+        guard let monitor else { return }
         var losses = ConnectionMonitor.Losses()
-        losses.left = monitor?.connections(over: line) ?? []
-        if !losses.left.isEmpty { lost(losses) }
+        for descriptor in monitor.connections(over: line) {
+            if movesRunning, monitor.hasTurned(descriptor), mayMove(descriptor) {
+                losses.dead[descriptor] = "traffic has turned from \(line) to another line"
+                monitor.forget(descriptor)
+            } else {
+                losses.left.insert(descriptor)
+            }
+        }
+        if !losses.left.isEmpty || !losses.dead.isEmpty { lost(losses) }
     }
 
     /// Why a transfer has to leave its connection; nil where that is not dead.
@@ -111,7 +124,7 @@ extension TransferPaths: ConnectionObserver {
     func opened(_ descriptor: Int32, to peer: PeerAddress, for transfer: Transfer) {
         makeMonitor().opened(
             descriptor, to: peer, through: transfer.interface(configuration),
-            isWanted: transfer.wantedInterface(configuration) != nil)
+            isWanted: transfer.wantedInterface(configuration) != nil, isPlain: !transfer.isSecure)
         lineMonitor?.begin()
         if !transfer.isTrial { lookups.keep(peer.address, of: transfer.origin) }
     }

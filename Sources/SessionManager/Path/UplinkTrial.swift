@@ -37,7 +37,7 @@ extension UplinkTrial: TransferDelegate {
     func transferLostPath(_ transfer: Transfer, _ loss: PathLoss) { transfer.abandon() }
     func transferMayRepeat(_ transfer: Transfer) -> Bool { true }
     func transferMayMove(_ transfer: Transfer) -> Bool { false }
-    func transferMayUse(_ transfer: Transfer, _ detour: Detour) -> Bool { false }
+    func transferMayUse(_ transfer: Transfer, _ detour: Detour) -> UplinkTraits? { nil }
 
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd) { onEnd.take()?(end.error == nil) }
 }

@@ -18,6 +18,16 @@ struct LineKnowledge {
     func standing(of line: String) -> LineStanding {
         findings?.standing(of: line, detour: detour) ?? .unknown
     }
+
+    /// Whether what leaves a dead line may go over an uplink.
+    func mayTake(_ uplink: String, isPlain: Bool) -> Bool {
+        findings?.mayTake(uplink, isPlain: isPlain) ?? true
+    }
+}
+
+extension URL {
+    /// Whether what goes there goes without TLS.
+    var isPlain: Bool { scheme?.lowercased() == "http" }
 }
 
 /// The way around a dead line, and the tries that end it, as ``UplinkStateMachine`` decides; on the loop's
@@ -66,13 +76,17 @@ final class LineDetour {
     }
 
     /// Whether a portal would answer in the place of a URL's server: plain http to a name of the internet.
+    ///
+    /// Addresses may be on the link; ``mayTake(_:to:)`` keeps those beyond it from the way around a line.
     func holdsPlain(_ url: URL) -> Bool {
-        guard findings?.state == .portal, machine.detour == nil, url.scheme?.lowercased() == "http",
-            let host = url.host()?.lowercased()
+        guard findings?.holdsPlain(machine.detour) == true, url.isPlain, let host = url.host()?.lowercased()
         else { return false }
         return IPAddress(host) == nil && host.contains(".") && !host.hasPrefix("[")
             && !host.hasSuffix(".local")
     }
+
+    /// Whether what goes to a URL may leave a dead line for an uplink, by what is known of that.
+    func mayTake(_ uplink: String, to url: URL) -> Bool { knowledge.mayTake(uplink, isPlain: url.isPlain) }
 
     /// An engine has found a dead line, and the way that works.
     func found(_ detour: Detour, by engine: TransferEngine, for request: SessionRequest) {

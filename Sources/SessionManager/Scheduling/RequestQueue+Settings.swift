@@ -56,6 +56,10 @@ extension RequestQueue {
         public var offlineLimit: Duration?
         /// Whether transfers are bound to another interface while the kernel's choice is dead.
         public var rescue = RescuePolicy.automatic
+        /// Whether requests may use a network that costs money or quota.
+        public var allowsExpensiveNetwork = true
+        /// Whether requests may use a network on which data is to be saved.
+        public var allowsConstrainedNetwork = true
         /// Whether a request whose server's certificate a wrong clock makes invalid waits until the clock is
         /// set.
         public var waitsForClock = true
@@ -79,7 +83,7 @@ extension RequestQueue {
 extension RequestQueue.Settings: Codable {
     private enum CodingKeys: String, CodingKey {
         case follows, host, maximumActiveRequests, maximumRequestsPerHost, offlineLimit, rescue,
-            waitsForClock, ramp, settleTime, flapSettleTime
+            allowsExpensiveNetwork, allowsConstrainedNetwork, waitsForClock, ramp, settleTime, flapSettleTime
     }
 
     /// Reads what ``encode(to:)`` wrote.
@@ -107,6 +111,10 @@ extension RequestQueue.Settings: Codable {
         maximumRequestsPerHost = try values.decodeIfPresent(Int.self, forKey: .maximumRequestsPerHost)
         offlineLimit = try values.decodeIfPresent(Duration.self, forKey: .offlineLimit)
         rescue = try values.decode(RescuePolicy.self, forKey: .rescue)
+        allowsExpensiveNetwork =
+            try values.decodeIfPresent(Bool.self, forKey: .allowsExpensiveNetwork) ?? true
+        allowsConstrainedNetwork =
+            try values.decodeIfPresent(Bool.self, forKey: .allowsConstrainedNetwork) ?? true
         waitsForClock = try values.decodeIfPresent(Bool.self, forKey: .waitsForClock) ?? true
         ramp = try values.decode(RequestRamp.self, forKey: .ramp)
         settleTime = try values.decode(Duration.self, forKey: .settleTime)
@@ -142,6 +150,8 @@ extension RequestQueue.Settings: Codable {
         try values.encodeIfPresent(maximumRequestsPerHost, forKey: .maximumRequestsPerHost)
         try values.encodeIfPresent(offlineLimit, forKey: .offlineLimit)
         try values.encode(rescue, forKey: .rescue)
+        try values.encode(allowsExpensiveNetwork, forKey: .allowsExpensiveNetwork)
+        try values.encode(allowsConstrainedNetwork, forKey: .allowsConstrainedNetwork)
         try values.encode(waitsForClock, forKey: .waitsForClock)
         try values.encode(ramp, forKey: .ramp)
         try values.encode(settleTime, forKey: .settleTime)

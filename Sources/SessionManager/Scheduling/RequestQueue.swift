@@ -113,6 +113,24 @@ public final class RequestQueue: Sendable {
         set { change { $0.rescue = newValue } }
     }
 
+    /// Whether requests may use a network that costs money or quota; yes.
+    ///
+    /// With false all of them wait while the network is one, and none leaves a dead line for such an uplink.
+    /// ``SessionCore/RequestOptions/allowsExpensiveNetwork`` is the same for one request. What runs goes on
+    /// until its connection is lost; where ``follows`` is no manager of this library it is parked.
+    public var allowsExpensiveNetwork: Bool {
+        get { settings.allowsExpensiveNetwork }
+        set { change { $0.allowsExpensiveNetwork = newValue } }
+    }
+
+    /// Whether requests may use a network on which data is to be saved; yes.
+    ///
+    /// As with ``allowsExpensiveNetwork``.
+    public var allowsConstrainedNetwork: Bool {
+        get { settings.allowsConstrainedNetwork }
+        set { change { $0.allowsConstrainedNetwork = newValue } }
+    }
+
     /// Whether a request whose server's certificate a wrong clock makes invalid waits until the clock is set;
     /// yes.
     ///

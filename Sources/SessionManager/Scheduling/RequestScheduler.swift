@@ -241,15 +241,23 @@ final class RequestScheduler {
         if isAnother || facts.standing != gate.facts.standing {
             for transport in transports { transport.pathsChanged() }
         }
-        apply(gate.networkChanged(lines.complete(facts), at: Reactor.now))
+        apply(gate.networkChanged(restricted(lines.complete(facts)), at: Reactor.now))
         if isAnother { restartLookups(facts.sentence) }
     }
 
     /// More is known of the lines, or what goes beyond the router goes another way from now on.
     private func linesChanged(_ detour: Detour?) {
         for transport in transports { transport.setLines(lines.knowledge) }
-        apply(gate.networkChanged(lines.complete(facts), at: Reactor.now))
+        apply(gate.networkChanged(restricted(lines.complete(facts)), at: Reactor.now))
         if let detour { restartLookups(detour.sentence) }
+    }
+
+    /// The facts with what the queue forbids.
+    private func restricted(_ facts: NetworkFacts) -> NetworkFacts {
+        var facts = facts
+        facts.avoidsExpense = !settings.allowsExpensiveNetwork
+        facts.avoidsConstraint = !settings.allowsConstrainedNetwork
+        return facts
     }
 
     /// Begins exchanges anew that have no connection yet: they may be asking a name server that only the
@@ -321,6 +329,7 @@ final class RequestScheduler {
             apply(gate.sourceChanged(isRequired: new.follows.isRequired))
             network.follow(new.follows)
         }
+        apply(gate.networkChanged(restricted(gate.facts), at: Reactor.now))
         apply(gate.rescuePolicyChanged(new.rescue, at: Reactor.now))
     }
 
@@ -372,9 +381,13 @@ extension RequestScheduler: RequestExecutorDelegate {
         setTimer()
     }
 
-    func executor(_ executor: RequestExecutor, mayUse detour: Detour) -> Bool {
-        NetworkFacts(.online).detoured(by: network.priced(detour)).met(isBound: true).contains(
-            demand(of: executor))
+    func executor(_ executor: RequestExecutor, mayUse detour: Detour) -> UplinkTraits? {
+        let detour = network.priced(detour)
+        let facts = restricted(NetworkFacts(.online).detoured(by: detour))
+        let mayUse =
+            lines.mayTake(detour.uplink, to: executor.request.url)
+            && facts.met(isBound: true).contains(demand(of: executor))
+        return mayUse ? detour.traits : nil
     }
 
     func executor(_ executor: RequestExecutor, found detour: Detour, by engine: TransferEngine) {

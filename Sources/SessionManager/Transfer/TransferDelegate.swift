@@ -25,8 +25,8 @@ protocol TransferDelegate: AnyObject {
     func transferMayRepeat(_ transfer: Transfer) -> Bool
     /// Whether it can continue over another connection.
     func transferMayMove(_ transfer: Transfer) -> Bool
-    /// Whether it may go over this uplink where its own line is dead.
-    func transferMayUse(_ transfer: Transfer, _ detour: Detour) -> Bool
+    /// What the uplink costs over which it may go where its own line is dead; nil where it may not.
+    func transferMayUse(_ transfer: Transfer, _ detour: Detour) -> UplinkTraits?
     /// It is over.
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd)
 }

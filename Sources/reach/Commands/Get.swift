@@ -15,8 +15,8 @@ struct Get: ParsableCommand {
             A file is written as FILE.part and renamed when it is complete and its checksum is right; until then an older \
             FILE stays as it is, and FILE keeps its owner and mode. Content that was cut off is resumed at once, or kept with a \
             record in FILE.part.resume, and --resume goes on from there if the server's file is still the same, or if \
-            --sha256 tells. When the network goes while it runs, it goes on over another \
-            path, or waits for one; so it does for the clock, where nothing but a clock that was not set makes the server's certificate \
+            --sha256 tells. When the network goes while it runs, or the line behind its router dies, it goes on over another \
+            path, or waits for one; with --via INTERFACE it stays, and --network notExpensive keeps it from paths that cost; so it does for the clock, where nothing but a clock that was not set makes the server's certificate \
             invalid. That time does not count for --max-time. Redirects are followed, without credentials to other hosts.
 
             One sentence on standard error tells what happened. With --json it is an object, on standard output, or on \
@@ -76,7 +76,7 @@ struct Get: ParsableCommand {
             configuration: connection.configuration, securityPolicy: connection.policy,
             responseSerializer: HTTPResponseSerializer())
         do throws(SessionError) {
-            try GetNetwork.follow(request.url, manager.queue, via: connection.via)
+            try GetNetwork.follow(request.url, manager.queue, connection)
         } catch {
             var report = GetReport(url: url)
             report.fail(error)
@@ -86,8 +86,8 @@ struct Get: ParsableCommand {
         let meter = GetMeter()
         manager.interceptor = connection.retryCount == 0 ? nil : GetRetries(connection.retryCount, meter)
         let transfer = GetTransfer(
-            manager: manager, request: request, target: target, isResuming: content.isResuming,
-            checksum: content.checksum, wantsChecksum: json, meter: meter)
+            manager: manager, request: request, condition: connection.condition, target: target,
+            isResuming: content.isResuming, checksum: content.checksum, wantsChecksum: json, meter: meter)
         let box = Mutex<GetReport?>(nil)
         let progress = GetProgress(
             isQuiet ? .none : self.progress, showsContent: target.isStandardOutput, isJSON: json)

@@ -86,10 +86,22 @@ struct GetConnectionOptions: ParsableArguments {
     @Option(via: "Go over this interface alone, or the best one of a medium (wifi, wired, cellular).")
     var via: NetworkRequirement?
 
+    @Option(
+        name: .customLong("network"),
+        help: ArgumentHelp(
+            "Wait for such a network, and leave a dead line for no other: wifiOrWired, wiredOnly, notExpensive or notConstrained. (default: any)",
+            valueName: "condition"), transform: Value.networkCondition)
+    var condition: NetworkCondition?
+
     /// The longest silence of the server: the whole transfer's limit, zero for ever; nil for the default.
     var longestSilence: Duration? { maximumTime.flatMap { $0 == .zero || $0 > .seconds(60) ? $0 : nil } }
 
     func validate() throws {
+        if condition == .internet {
+            throw ValidationError(
+                "--network internet needs a probe, which 'reach get' has not; wait with 'reach wait --for internet' before."
+            )
+        }
         if key != nil, certificate == nil { throw ValidationError("--key needs --cert.") }
         if let certificate, key != nil, Self.isArchive(certificate) {
             throw ValidationError("a PKCS #12 file holds its key; leave --key out.")

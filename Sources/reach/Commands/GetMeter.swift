@@ -47,11 +47,12 @@ final class GetMeter: Sendable {
         self.binding.withLock { $0 = binding }
     }
 
-    /// The reason why the network or the clock holds the transfer; nil while it runs.
+    /// The reason why the network, what it must be, or the clock holds the transfer; nil while it runs.
     var waitingReason: HoldReason? {
         switch state.withLock({ $0.newest?.waitingReason }) {
         case .network(let sentence): .network(sentence)
         case .clock: .clock
+        case .condition(let condition): .condition(condition)
         default: nil
         }
     }

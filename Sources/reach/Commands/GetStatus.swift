@@ -40,19 +40,20 @@ enum GetNetwork {
     ///
     /// - Throws: that the required network has no path at the start.
     static func follow(
-        _ url: URL, _ queue: RequestQueue, via network: NetworkRequirement?
+        _ url: URL, _ queue: RequestQueue, _ options: GetConnectionOptions
     ) throws(SessionError) {
         var settings = queue.settings
-        settings.follows = try source(for: url, network)
+        settings.follows = try source(
+            for: url, options.via, waits: options.via == nil && options.condition != nil)
         // A single transfer has no crowd behind it, and one that started too early is continued.
         settings.settleTime = .milliseconds(20)
         queue.settings = settings
     }
 
     /// The network to follow; none if there is none at the start, so that a script learns of it at once; a
-    /// transfer that has begun waits.
+    /// transfer that has begun waits, and so does one that says what the network has to be.
     private static func source(
-        for url: URL, _ network: NetworkRequirement?
+        for url: URL, _ network: NetworkRequirement?, waits: Bool
     ) throws(SessionError) -> NetworkSource {
         let host = url.host() ?? ""
         let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
@@ -67,7 +68,7 @@ enum GetNetwork {
             : ReachabilityManager(hostName: bare, configuration: configuration)
         manager.startMonitoring()
         let path = manager.path
-        if manager.isReachable || path.alternative != nil { return .provider(manager) }
+        if waits || manager.isReachable || path.alternative != nil { return .provider(manager) }
         manager.stopMonitoring()
         guard network != nil else { return .nobody }
         throw SessionError(

@@ -9,6 +9,8 @@ import SessionManager
 struct GetTransfer: Sendable {
     let manager: URLSessionManager
     let request: SessionRequest
+    /// What the network has to be; nil for any.
+    let condition: NetworkCondition?
     let target: GetTarget
     let isResuming: Bool
     let checksum: [UInt8]?
@@ -38,6 +40,12 @@ struct GetTransfer: Sendable {
         report.elapsed = meter.elapsed
         report.retries = meter.retries
         return report
+    }
+
+    private var options: TaskOptions {
+        var options = TaskOptions()
+        if let condition { options.networkCondition = condition }
+        return options
     }
 
     // MARK: To a file
@@ -86,7 +94,7 @@ struct GetTransfer: Sendable {
     private func receive(
         _ files: GetFiles, _ record: ResumeRecord?, _ report: inout GetReport
     ) async throws(SessionError) {
-        var options = TaskOptions()
+        var options = options
         options.keepsPartialFile = true
         options.partialFile = files.part
         options.continuesWithoutValidator = checksum != nil
@@ -164,7 +172,7 @@ struct GetTransfer: Sendable {
     ) async throws(SessionError) -> (SessionResponse, ContentStream) {
         var count = 0
         while true {
-            let (response, content) = try await manager.stream(for: request)
+            let (response, content) = try await manager.stream(for: request, options: options)
             meter.follow(content.task)
             report.record(response, [])
             if StatusCodes.successful.contains(response.statusCode ?? 0) { return (response, content) }
@@ -199,7 +207,7 @@ struct GetTransfer: Sendable {
     /// Writes the content once it is complete and verified.
     private func check(_ out: StandardStream, _ report: inout GetReport) async throws(SessionError) {
         _ = try SHA256Digest()
-        let outcome = try await run(manager.downloadTask(with: request), &report)
+        let outcome = try await run(manager.downloadTask(with: request, options: options), &report)
         guard let path = outcome.filePath else { return }
         defer { _ = unlink(path) }
         try verify(path, &report)

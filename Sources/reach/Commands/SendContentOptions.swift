@@ -56,7 +56,7 @@ struct SendContentOptions: ParsableArguments {
     @Option(
         name: .customLong("network"),
         help: ArgumentHelp(
-            "Send it only over such a network: wifiOrWired, wiredOnly, notExpensive, notConstrained or internet. (default: any)",
+            "Send it only over such a network: wifiOrWired, wiredOnly, notExpensive, notConstrained or internet, which a service with probe.url finds, and which is every network without one. (default: any)",
             valueName: "condition"), transform: Value.networkCondition)
     var condition: NetworkCondition?
 

@@ -45,7 +45,7 @@ struct PlainUplinkTests {
         #expect(PlainHolds.uplink(both) == nil && PlainHolds.holds(both))
         #expect(PlainHolds.reason(both)?.contains("portal") == true)
         let one = Self.findings(.portal, ("wlan0", .full))
-        for condition in NetworkCondition.allCases where condition != .any {
+        for condition in NetworkCondition.allCases where condition != .any && condition != .internet {
             #expect(
                 PlainHolds.uplink(one, condition) == nil && PlainHolds.holds(one, condition), "\(condition)")
         }
@@ -55,11 +55,49 @@ struct PlainUplinkTests {
     func doubt() {
         let delivered = DeliveryVerdict.delivered(statusCode: 200)
         let findings = Self.findings(.portal, ("wlan0", .full), ("wwan0", .portal))
-        #expect(PlainHolds.doubt(delivered, findings, over: "wlan0") == delivered)
-        #expect(PlainHolds.doubt(delivered, findings, over: "wwan0") != delivered)
+        #expect(PlainHolds.doubt(delivered, findings, over: ["wlan0"]) == delivered)
+        #expect(PlainHolds.doubt(delivered, findings, over: ["wwan0"]) != delivered)
         #expect(PlainHolds.doubt(delivered, findings) != delivered)
         // The uplink is gone: nothing says that a portal has answered.
-        #expect(PlainHolds.doubt(delivered, findings, over: "usb0") == delivered)
+        #expect(PlainHolds.doubt(delivered, findings, over: ["usb0"]) == delivered)
+    }
+
+    @Test("UPL-428 Who asks for the internet may use the uplink that has it, the free one first")
+    func internet() {
+        for state in [InternetState.portal, .none] {
+            let found = Self.findings(state, ("wlan0", .full))
+            #expect(PlainHolds.uplink(found, .internet) == "wlan0" && !PlainHolds.holds(found, .internet))
+            #expect(PlainHolds.holds(Self.findings(state, ("wlan0", .limited)), .internet))
+        }
+        var found = Self.findings(.portal, ("wwan0", .full), ("wlan0", .full))
+        found.uplinks[1].traits.isExpensive = true
+        #expect(PlainHolds.uplink(found) == "wlan0")
+        #expect(PlainHolds.uplink(Self.findings(.portal, ("wwan0", .full), ("wlan0", .full))) == "wwan0")
+    }
+
+    @Test("UPL-429 An answer is doubted by the uplink that carried it, not by the path in use")
+    func carriers() {
+        let delivered = DeliveryVerdict.delivered(statusCode: 200)
+        func isDoubted(_ findings: InternetFindings, _ carriers: [String]?) -> Bool {
+            PlainHolds.doubt(delivered, findings, over: carriers) != delivered
+        }
+        // The path in use is full, and the exchange has left its dead line for a portal.
+        let moved = Self.findings(.full, ("wlan0", .portal))
+        #expect(isDoubted(moved, ["wlan0"]) && !isDoubted(moved, ["eth0"]))
+        // Two networks with one address, and an address that is gone.
+        #expect(isDoubted(moved, ["eth0", "wlan0"]) && isDoubted(moved, []) && isDoubted(moved, nil))
+        // A tunnel's interface is no uplink, and no portal answers in it.
+        #expect(!isDoubted(moved, ["wg0"]) && !isDoubted(Self.findings(.portal, ("wlan0", .full)), ["wlan0"]))
+        #expect(isDoubted(InternetFindings(.portal), ["eth0"]) && !isDoubted(InternetFindings(.full), nil))
+        #expect(PlainHolds.hasPortal(moved) && !PlainHolds.hasPortal(Self.findings(.none, ("wlan0", .full))))
+        #expect(!PlainHolds.hasPortal(nil))
+    }
+
+    @Test("UPL-430 This machine's own addresses name no uplink, and neither does one that nobody has")
+    func addresses() {
+        for address in ["127.0.0.1", "::1", "192.0.2.77", "", "eth0"] {
+            #expect(LocalInterfaces.holding(address).isEmpty, "\(address)")
+        }
     }
 
     @Test(

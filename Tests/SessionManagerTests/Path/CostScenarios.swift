@@ -16,12 +16,12 @@ import Testing
 struct CostScenarios {
     /// How the second uplink is configured, and whether the request may go over it.
     enum Case: CaseIterable {
-        case constrained, metered, constrainedAllowed, costsNothing
+        case constrained, metered, meteredForQueue, constrainedAllowed, costsNothing
 
         func configure(_ configuration: inout ReachabilityConfiguration) {
             switch self {
             case .constrained, .constrainedAllowed: configuration.constrainedInterfaces = [TwoPaths.second]
-            case .metered: configuration.metered = [TwoPaths.second: .guessYes]
+            case .metered, .meteredForQueue: configuration.metered = [TwoPaths.second: .guessYes]
             case .costsNothing: configuration.metered = [TwoPaths.second: .no]
             }
         }
@@ -30,7 +30,7 @@ struct CostScenarios {
             switch self {
             case .constrained: options.allowsConstrainedNetwork = false
             case .metered, .costsNothing: options.allowsExpensiveNetwork = false
-            case .constrainedAllowed: break
+            case .constrainedAllowed, .meteredForQueue: break
             }
         }
 
@@ -44,6 +44,7 @@ struct CostScenarios {
         let paths = try await TwoPaths(size: 1 << 20)
         let monitor = LineClient.monitor(paths) { kind.configure(&$0) }
         let client = LineClient(paths, follows: .provider(monitor))
+        client.manager.queue.allowsExpensiveNetwork = kind != .meteredForQueue
         let download = try await client.stalledDownload { kind.restrict(&$0) }
         try await paths.killLine()
         if kind.mayMove {

@@ -56,6 +56,33 @@ struct FlappingLineScenarios {
         #expect(turns <= 2, "\(peers)")
     }
 
+    @Test(
+        "UPL-434 When the line is back a running download returns to it where it is to go over to better paths",
+        .timeLimit(.minutes(2)), arguments: [BetterPathPolicy.move, .stay])
+    func movesBack(_ policy: BetterPathPolicy) async throws {
+        let paths = try await TwoPaths(size: 1 << 20)
+        let client = LineClient(paths, betterPath: policy)
+        try await paths.killLine()
+        #expect(try await client.fetch("/quick?detour").error == nil)
+        let download = try await client.stalledDownload()
+        try await paths.reviveLine()
+        if policy == .move {
+            #expect(try await client.end(of: download) == nil)
+        } else {
+            // Traffic has returned when a new request has.
+            var count = 0
+            while try await paths.events.peers(of: "/quick").last != "10.1.0.2", count < 1_000 {
+                count += 1
+                #expect(try await client.fetch("/quick?\(count)").error == nil)
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            paths.release()
+            #expect(try await client.end(of: download) == nil)
+        }
+        let peers = try await paths.events.peers(of: "/blob")
+        #expect(peers == (policy == .move ? ["10.2.0.2", "10.1.0.2"] : ["10.2.0.2"]))
+    }
+
     @Test("UPL-301 Of three uplinks the next one that works is used, also one that has come back")
     func three() async throws {
         let paths = try await TwoPaths(size: 1 << 20)

@@ -19,14 +19,16 @@ struct LineClient {
     ///   - addresses: those of hosts, which are not looked up.
     ///   - policy: how it judges the server's certificate.
     ///   - source: what its queue goes by.
+    ///   - betterPath: what running transfers do when there is a better path.
     init(
         _ paths: TwoPaths, addresses: [String] = [], policy: SecurityPolicy = .default,
-        follows source: NetworkSource? = nil
+        follows source: NetworkSource? = nil, betterPath: BetterPathPolicy = .stay
     ) {
         self.paths = paths
         var configuration = SessionConfiguration()
         configuration.proxy = ""
         configuration.hostAddresses = addresses
+        configuration.betterPath = betterPath
         var settings = RequestQueue.Settings()
         if let source { settings.follows = source }
         manager = URLSessionManager(

@@ -17,6 +17,7 @@ struct PortalLineScenarios {
         var session = SessionConfiguration()
         session.proxy = ""
         var configuration = InternetProbeConfiguration(try SessionRequest("\(paths.base)/quick?probe").url)
+        configuration.timeout = .seconds(1)
         configuration.firstPause = .milliseconds(100)
         configuration.longestPause = .milliseconds(100)
         return InternetProbe(configuration, provider: monitor, session: session, on: paths.lab.near.reactor)
@@ -56,6 +57,37 @@ struct PortalLineScenarios {
         #expect(try await paths.events.peers(of: "/quick", query: "own") == ["10.1.0.2"])
         #expect(!portal.output.elements.contains { $0.contains("own") })
         #expect(await states(of: probe, [.full, .portal]).first?.interface == "a0")
+    }
+
+    /// A POST without TLS, while the preferred line is dead and the other one has a portal, gets to the
+    /// server alone, over its own line.
+    @Test(
+        "UPL-433 Nothing without TLS leaves a dead line for a portal, neither by a race nor on a way around it",
+        .timeLimit(.minutes(2)), arguments: [true, false])
+    func deadLine(isDetoured: Bool) async throws {
+        let paths = try await TwoPaths()
+        let monitor = LineClient.monitor(paths)
+        let client = LineClient(paths, follows: .provider(monitor))
+        let probe = try probe(paths, monitor)
+        client.manager.queue.internetProbe = probe
+        var portal = isDetoured ? nil : try await paths.addPortal(["pb"])
+        probe.start()
+        _ = await states(of: probe, [.full, isDetoured ? .full : .portal])
+        try await paths.killLine()
+        if isDetoured {
+            probe.check()
+            _ = await states(of: probe, [.limited, .full])
+            portal = try await paths.addPortal(["pb"])
+            probe.check()
+            _ = await states(of: probe, [.limited, .portal])
+        }
+        let task = try client.start(client.request("/quick?own", .post))
+        #expect(await client.counts.wait { $0.last?.waitingForNetwork == 1 }.isEmpty == false)
+        #expect(task.waitingReason == .internet)
+        try await paths.reviveLine()
+        #expect(await task.outcome().error == nil)
+        #expect(try await paths.events.peers(of: "/quick", query: "own") == ["10.1.0.2"])
+        #expect(portal?.output.elements.contains { $0.contains("own") } == false)
     }
 
     @Test(

@@ -88,6 +88,41 @@ struct QueueOrderTests {
         #expect(await patient.outcome().error == nil)
     }
 
+    @Test("UPL-431 What the queue forbids holds all of it, and goes on when it is allowed")
+    func queueWide() async throws {
+        let lab = try await QueueLab(.wired) { $0.allowsExpensiveNetwork = false }
+        lab.network.set(.wired, medium: .cellular, isExpensive: true)
+        let first = try lab.task("/get?key=queue-wide-first")
+        await lab.counts { $0.waitingForNetwork == 1 }
+        #expect(first.waitingReason == .condition(.notExpensive))
+        lab.queue.allowsExpensiveNetwork = true
+        #expect(await first.outcome().error == nil)
+        lab.network.set(.wired, medium: .ethernet, isConstrained: true)
+        lab.queue.allowsConstrainedNetwork = false
+        let second = try lab.task("/get?key=queue-wide-second")
+        await lab.counts { $0.waitingForNetwork == 1 }
+        #expect(second.waitingReason == .condition(.notConstrained))
+        lab.network.set(.wired, medium: .ethernet)
+        #expect(await second.outcome().error == nil)
+    }
+
+    @Test("UPL-432 What a queue forbids is written down, and settings from before allow everything")
+    func codable() throws {
+        var settings = RequestQueue.Settings()
+        (settings.allowsExpensiveNetwork, settings.allowsConstrainedNetwork) = (false, false)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let data = try encoder.encode(settings)
+        let read = try JSONDecoder().decode(RequestQueue.Settings.self, from: data)
+        #expect(!read.allowsExpensiveNetwork && !read.allowsConstrainedNetwork)
+        let new = "\"allowsConstrainedNetwork\":false,\"allowsExpensiveNetwork\":false,"
+        let text = String(decoding: data, as: UTF8.self)
+        #expect(text.contains(new))
+        let before = try JSONDecoder().decode(
+            RequestQueue.Settings.self, from: Data(text.replacing(new, with: "").utf8))
+        #expect(before.allowsExpensiveNetwork && before.allowsConstrainedNetwork)
+    }
+
     @Test("a running task whose network no longer fits is parked")
     func conditionEnds() async throws {
         let lab = try await QueueLab(.wired)

@@ -62,7 +62,7 @@ struct SlowSinkTests {
         func transferSent(_ transfer: Transfer) {}
         func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader) {}
         func transferLostPath(_ transfer: Transfer, _ loss: PathLoss) {}
-        func transferMayUse(_ transfer: Transfer, _ detour: Detour) -> Bool { false }
+        func transferMayUse(_ transfer: Transfer, _ detour: Detour) -> UplinkTraits? { nil }
         func transferMayRepeat(_ transfer: Transfer) -> Bool { false }
         func transferMayMove(_ transfer: Transfer) -> Bool { false }
         func transferEnded(_ transfer: Transfer, _ end: TransferEnd) { over() }

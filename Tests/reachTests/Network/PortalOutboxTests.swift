@@ -56,6 +56,16 @@ struct PortalOutboxTests {
         return (lab, server)
     }
 
+    /// UPL-435: the other uplink has the internet that a request asks for.
+    private static func askForInternet(_ lab: ServeLab, _ server: RunningProgram) async throws {
+        _ = try await lab.ask(
+            "Enqueue", #"{"url":"http://198.51.100.1:8080/asked","body":"hello","network":"internet"}"#)
+        #expect(
+            await server.output.comes { $0.contains { $0.hasSuffix("POST /asked") } },
+            "\(lab.service.standardError)")
+        #expect(server.output.elements.contains("origin POST /asked"), "\(server.output.elements)")
+    }
+
     @Test("UPL-366 The service's probe leads its deliveries away from a line without internet")
     func lineWithoutInternet() async throws {
         // A failure of the probe's server: what goes without TLS is not held.
@@ -65,6 +75,7 @@ struct PortalOutboxTests {
             await server.output.comes { $0.contains { $0.hasSuffix("POST /far") } },
             "\(lab.service.standardError)")
         #expect(server.output.elements.contains("origin POST /far"), "\(server.output.elements)")
+        try await Self.askForInternet(lab, server)
         server.terminate()
         #expect(try await lab.stop() == .exited(0))
     }
@@ -79,6 +90,7 @@ struct PortalOutboxTests {
         #expect(
             await server.output.comes { $0.contains("origin POST /far") },
             "\(lab.service.standardError)")
+        try await Self.askForInternet(lab, server)
         let list = try await lab.ask("ListOutbox")
         #expect(list.contains("/near") && list.contains("only b0 is used"), "\(list)")
         #expect(!server.output.elements.contains { $0.contains("portal POST") || $0.contains("/near") })
