@@ -55,7 +55,13 @@ package final class ServiceContext {
     /// Where to sign in to the network in use, if that is known.
     package internal(set) var portal: String?
     /// The running probe, which the outbox's transfers follow; nil without one.
-    package var probe: InternetProbe?
+    package var probe: InternetProbe? {
+        didSet { if !wantedUplinks.isEmpty { probe?.ask(expensive: wantedUplinks) } }
+    }
+    /// The interfaces over which a client waits for the internet, whatever that costs.
+    package internal(set) var wantedUplinks: Set<String> = [] {
+        didSet { probe?.ask(expensive: wantedUplinks) }
+    }
     /// Called with the probe's result; set by the service.
     var internetFound: ((InternetFindings?) -> Void)?
 

@@ -13,6 +13,8 @@ final class PendingWaits {
 
     private let reactor: Reactor
     private let report: () -> Report?
+    private let asks: (Set<String>) -> Void
+    private var asked: Set<String> = []
     private var waiters: [ConnectionQuota.ID: Waiter] = [:]
     private var timer: TimerID?
     /// Set while an evaluation of the links is due.
@@ -21,10 +23,13 @@ final class PendingWaits {
     /// The delay between the first of a burst of events and the evaluation of the links.
     private static let lookDelay: Int64 = 20_000_000
 
-    /// - Parameter report: the current state, links included.
-    init(reactor: Reactor, report: @escaping () -> Report?) {
+    /// - Parameters:
+    ///   - report: the current state, links included.
+    ///   - asks: called with the interfaces over which a server has to be asked, when those change.
+    init(reactor: Reactor, report: @escaping () -> Report?, asks: @escaping (Set<String>) -> Void) {
         self.reactor = reactor
         self.report = report
+        self.asks = asks
     }
 
     var count: Int { waiters.count }
@@ -88,6 +93,11 @@ final class PendingWaits {
     }
 
     private func arm() {
+        let names = Set(waiters.values.flatMap(\.machine.condition.asked))
+        if names != asked {
+            asked = names
+            asks(names)
+        }
         let next = waiters.values.compactMap(\.machine.deadline).min()
         if let timer { reactor.cancel(timer) }
         timer = next.map { next in

@@ -44,7 +44,11 @@ package final class StatusService {
 
     func open(_ context: ServiceContext) {
         self.context = context
-        let waits = PendingWaits(reactor: context.reactor) { [weak self] in self?.report() }
+        let waits = PendingWaits(reactor: context.reactor) { [weak self] in
+            self?.report()
+        } asks: { [weak context] in
+            context?.wantedUplinks = $0
+        }
         self.waits = waits
         notices.noticed = { [weak waits] in waits?.update() }
     }

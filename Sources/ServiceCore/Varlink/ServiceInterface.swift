@@ -111,7 +111,7 @@ package enum ServiceInterface {
         # interface where one is given; or with TimedOut. Without a timeout it waits for ever. interfaces: through one of them,
         # or through each with all. ignore: shell patterns of interfaces that do not count. With noCarrierTimeout it returns
         # NoCarrier when none of these interfaces has had a carrier for so many seconds. internet: what the probe says of the
-        # path in use; Unavailable without a probe.
+        # path in use, or of an interface that is given, which is asked although its traffic costs; Unavailable without a probe.
         method Wait(
           goal: ?string, interface: ?string, stable: ?float, timeout: ?float,
           interfaces: ?[]string, all: ?bool, ignore: ?[]string, noCarrierTimeout: ?float

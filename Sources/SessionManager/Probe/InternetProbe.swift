@@ -99,6 +99,11 @@ public final class InternetProbe: Sendable {
     /// The same about one uplink alone, for what counts the answers; the pauses stay as they are.
     func check(_ interface: String) { driver.perform { [driver] in $0.ask(about: interface, driver) } }
 
+    /// Asks over these interfaces from now on as over others, although their traffic costs.
+    package func ask(expensive names: Set<String>) {
+        driver.perform { [driver] in $0.ask(expensive: names, driver) }
+    }
+
     /// What is known of the path in use.
     public var state: InternetState { current.load().state }
 

@@ -114,6 +114,7 @@ struct Wait: ParsableCommand {
         let question = internet?.observeFindings { watch.observe($0) }
         let observation = manager.observeReachability { watch.observe($0) }
         try beginMonitoring(manager)
+        internet?.ask(expensive: Set(condition.asked))
         internet?.start()
         try withExtendedLifetime((manager, observation, internet, question)) {
             while true {
@@ -188,8 +189,6 @@ extension WaitConflict {
         case .allOfNone: "--all needs --interface: name the interfaces to wait for."
         case .ignoresNamed(let name, let pattern):
             "--ignore \(pattern) leaves out \(name), which --interface names."
-        case .internetThroughAll:
-            "--for internet asks over the path in use, which is not through --all of the interfaces."
         case .carrierForUnreachable:
             "--no-carrier-timeout and --for unreachable exclude each other: without a carrier it holds."
         }
