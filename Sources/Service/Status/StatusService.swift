@@ -111,6 +111,7 @@ package final class StatusService {
         guard !isClosing else { return report }
         // Values that cause no update, such as signal strength, are in the manager's path.
         report.path = context.manager.path
+        report.boot = context.bootClock()
         report.links = currentLinks() ?? report.links
         return report
     }

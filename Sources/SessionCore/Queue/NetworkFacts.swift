@@ -31,6 +31,8 @@ package struct NetworkFacts: Sendable, Equatable {
     package var isAlternativeWired = false
     package var isAlternativeExpensive = true
     package var isAlternativeConstrained = true
+    /// The way around that line; nil where ``isDetoured`` is not set.
+    package var detour: Detour?
     /// Whether the internet was found behind the path; nil without a probe.
     package var hasInternet: Bool?
     /// What was found behind each uplink where there is no internet, for a person.

@@ -103,13 +103,15 @@ struct Wait: ParsableCommand {
     func run() throws {
         let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
         let watch = ConditionWatcher(condition, limits, subject, waiter: waiter)
-        let configuration = subject.configuration()
+        var configuration = subject.configuration()
+        // Only a probe asks what costs.
+        let hints = goal == .internet ? subject.hints(&configuration) : nil
         // Observers hear of changes of the path in use only; a link's own path may come and go without one.
         var recorder: (@Sendable (RecordedItem) -> Void)?
         if condition.readsLinks || limits.noCarrier != nil {
             recorder = { watch.linksMayHaveChanged(after: $0) }
         }
-        let manager = subject.manager(configuration, recorder: recorder)
+        let manager = subject.manager(configuration, hints: hints, recorder: recorder)
         let internet = try probe.make(manager)
         let question = internet?.observeFindings { watch.observe($0) }
         let observation = manager.observeReachability { watch.observe($0) }
