@@ -69,10 +69,10 @@ package enum ReportJSON {
         line.field(#","stale":"#, path.isStale)
         line.field(#","portal":"#, report.portal)
         line.field(#","metered":"#, path.metered.rawValue)
+        if let via = report.via { line.field(#","via":"#, via.description) }
         line.field(#","roaming":"#, path.isRoaming)
         line.field(#","constrained":"#, path.isConstrained)
         line.field(#","internetSentence":"#, report.internetSentence)
-        if let via = report.via { line.field(#","via":"#, via.description) }
         guard let steps = report.steps else { return }
         line.append(literal: ",\"explain\":")
         line.append(json: steps) { write($1, to: &$0) }
