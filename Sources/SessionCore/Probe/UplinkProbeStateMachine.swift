@@ -6,7 +6,8 @@
 /// The preferred uplink is asked by the kernel's own choice of a path, so that tunnels and rules hold; one
 /// that stands in for a dead choice, and each other one, over itself. Nothing is asked around a tunnel in
 /// use, or while there is no path in use. An expensive uplink that is not in use is asked when the preferred
-/// one has failed, with long pauses where those are wanted, or where somebody waits for it. Instants are nanoseconds of a monotonic clock.
+/// one has failed, with long pauses where those are wanted, or while a client waits for it. Instants are
+/// nanoseconds of a monotonic clock.
 package struct UplinkProbeStateMachine: ~Copyable, Sendable {
     /// A link with a path of its own.
     package struct Uplink: Sendable, Equatable {

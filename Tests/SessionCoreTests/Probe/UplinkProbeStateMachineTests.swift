@@ -178,7 +178,7 @@ struct UplinkProbeStateMachineTests {
         #expect(run.answer("eth0", .portal) == "ask wwan0!")
     }
 
-    @Test("UPL-441 an expensive uplink that somebody waits for is asked as any other, and only as long")
+    @Test("UPL-441 an expensive uplink that a client waits for is asked as any other, and only as long")
     func wanted() {
         var run = Transcript()
         #expect(run.network(eth0, wwan0) == "ask eth0")
