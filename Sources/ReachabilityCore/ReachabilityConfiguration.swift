@@ -20,7 +20,7 @@ public struct ReachabilityConfiguration: Sendable, Equatable {
     public var family: IPAddress.Family?
     /// The network whose path is wanted, whether the kernel prefers it or not; nil for the kernel's choice.
     public var requirement: NetworkRequirement?
-    /// Interfaces whose traffic is expensive, besides cellular and Bluetooth: short for `yes` in ``metered``.
+    /// Interfaces whose traffic costs: short for `yes` in ``metered``.
     public var expensiveInterfaces: Set<String> = []
     /// What the traffic of interfaces costs, by their names; counts more than anything that is found out.
     ///

@@ -56,7 +56,10 @@ package final class ServiceContext {
     package internal(set) var portal: String?
     /// The running probe, which the outbox's transfers follow; nil without one.
     package var probe: InternetProbe? {
-        didSet { if awaitsInternet { probe?.setAwaited(true, by: ObjectIdentifier(self)) } }
+        didSet {
+            if awaitsInternet { probe?.setAwaited(true, by: ObjectIdentifier(self)) }
+            if !wantedUplinks.isEmpty { probe?.ask(expensive: wantedUplinks) }
+        }
     }
     /// Whether clients wait for the internet.
     var awaitsInternet = false {
@@ -64,6 +67,10 @@ package final class ServiceContext {
             guard awaitsInternet != oldValue else { return }
             probe?.setAwaited(awaitsInternet, by: ObjectIdentifier(self))
         }
+    }
+    /// The interfaces over which a client waits for the internet, whatever that costs.
+    package internal(set) var wantedUplinks: Set<String> = [] {
+        didSet { probe?.ask(expensive: wantedUplinks) }
     }
     /// Called with the probe's result; set by the service.
     var internetFound: ((InternetFindings?) -> Void)?

@@ -16,7 +16,7 @@ final class LeaseFolder: Sendable {
         folder = try ScratchFolder("reach-leases")
         for path in [
             "run", "run/systemd", "run/systemd/netif", "run/systemd/netif/leases",
-            "run/systemd/netif/links", "var", "var/lib", "var/lib/dhcpcd",
+            "run/systemd/netif/links", "var", "var/lib", "var/lib/dhcpcd", "var/db", "var/db/dhcpcd",
         ] {
             mkdir(folder(path), 0o755)
         }
@@ -60,6 +60,17 @@ struct LeaseFilesTests {
         #expect(folder.files.meteredAddress(of: 3, name: "usb0") == nil)
         #expect(folder.files.meteredAddress(of: 4, name: "../dhcpcd/usb0") == nil)
         #expect(LeaseFiles(root: "/nowhere").meteredAddress(of: 3, name: "usb0") == nil)
+    }
+
+    @Test("UPL-451 dhcpcd's leases are found in its own folder too, where Debian's has none")
+    func folders() throws {
+        let folder = try LeaseFolder()
+        try folder.write("var/db/dhcpcd/usb0.lease", Self.message(8))
+        try folder.write("var/db/dhcpcd/wlan0-phone.lease", Self.message(2))
+        #expect(folder.files.meteredAddress(of: 3, name: "usb0") == IPAddress("192.0.2.8"))
+        #expect(folder.files.meteredAddress(of: 4, name: "wlan0") == IPAddress("192.0.2.2"))
+        try folder.write("var/lib/dhcpcd/usb0.lease", Self.message(9, isMetered: false))
+        #expect(folder.files.meteredAddress(of: 3, name: "usb0") == nil)
     }
 
     @Test("UPL-231 of dhcpcd's leases of several Wi-Fi networks the newest counts")

@@ -104,7 +104,10 @@ struct InternetSentenceTests {
         let nothing =
             #""reasonCode":"defaultRoute","internet":null,"internetSince":null,"internetReason":null,"#
         #expect(text().ranges(of: nothing).count == 3)
-        #expect(text().hasSuffix(#","stale":false,"portal":null,"metered":"unknown"}"# + "\n"))
+        #expect(
+            text().hasSuffix(
+                #""metered":"unknown","roaming":false,"constrained":false,"internetSentence":null}"# + "\n"))
+        #expect(text().ranges(of: #""router":null,"portal":null}"#).count == 3)
         report.internet = .portal
         report.portal = "http://p.example/\"x"
         report.uplinks = [Self.uplink("eth0", .portal, "redirected to http://p.example/", isPreferred: true)]
@@ -124,6 +127,57 @@ struct InternetSentenceTests {
         line.removeAll()
         ReportJSON.write(report, to: &line, knowing: &known)
         #expect(line.text == text() && line.text.contains(#""internet":"full","internetSince""#))
+    }
+
+    @Test("UPL-444 The JSON has the sentence, and of each link its router and where to sign in")
+    func everythingInJSON() {
+        func link(_ name: String) -> LinkReport {
+            LinkReport(
+                name: name, index: 2, medium: .ethernet, isOnline: true,
+                reason: ReachabilityReason(.defaultRoute, sentence: "a route"))
+        }
+        var path = ReachabilityPath(status: .wired, interface: "eth0")
+        path.cost = NetworkCost(.yes, isRoaming: true, isConstrained: true)
+        var report = Report(status: .wired, path: path, links: [link("eth0"), link("wlan0"), link("eth1")])
+        report.internet = .limited
+        report.uplinks = [
+            Self.uplink("eth0", .limited, "no answer", isSilence: true, router: .silent, isPreferred: true),
+            Self.uplink("wlan0", .portal, "a redirect", portal: "http://p.example/", router: .answers),
+        ]
+        report.boot = 112 * Self.second
+        var line = TextLine()
+        ReportJSON.write(report, to: &line)
+        #expect(line.text.contains(#""router":"silent","portal":null}"#), "\(line.text)")
+        #expect(line.text.contains(#""router":"answers","portal":"http://p.example/"}"#))
+        #expect(line.text.contains(#""router":null,"portal":null}"#))
+        let sentence =
+            "eth0: the router 192.0.2.1 does not answer, for 12 s; wlan0: sign in at http://p.example/"
+        #expect(
+            line.text.contains(#""roaming":true,"constrained":true,"internetSentence":"\#(sentence), for"#))
+    }
+
+    @Test("UPL-445 Where transfers follow the probe, the sentence tells which uplink they use")
+    func detour() {
+        func text(_ uplinks: UplinkInternet..., steers: Bool = true) -> String? {
+            InternetSentence.text(uplinks, boot: 112 * Self.second, steers: steers)
+        }
+        let dead = Self.uplink("eth0", .limited, "no answer in 10 s", isPreferred: true)
+        var modem = Self.uplink("wwan0", .full)
+        modem.traits.isExpensive = true
+        let wlan0 = Self.uplink("wlan0", .full)
+        let fault = "eth0: no answer in 10 s, for 12 s"
+        #expect(text(dead, wlan0) == "\(fault); wlan0 has internet, transfers use it")
+        #expect(text(dead, modem) == "\(fault); wwan0 has internet, transfers use it")
+        #expect(
+            text(dead, modem, wlan0) == "\(fault); wwan0 has internet; wlan0 has internet, transfers use it")
+        #expect(text(dead, wlan0, steers: false) == "\(fault); wlan0 has internet")
+        let good = Self.uplink("eth0", .full, isPreferred: true)
+        #expect(text(good, wlan0) == "eth0 has internet; wlan0 has internet")
+        #expect(text(Self.uplink("eth0", .unknown, isPreferred: true), wlan0) == "wlan0 has internet")
+        // A service says it in each report.
+        let change = change([dead, wlan0], changed: [])
+        #expect(
+            change.report.internetSentence == "eth0: no answer in 10 s; wlan0 has internet, transfers use it")
     }
 
     private func change(_ uplinks: [UplinkInternet], changed: [String]) -> CommittedChange {
@@ -170,6 +224,31 @@ struct InternetSentenceTests {
         #expect(event.word == "path")
         event.supersede(with: change(uplinks, changed: ["wlan0"]))
         #expect(event.word == "path" && event.skipped == 3)
+    }
+
+    @Test("UPL-446 An event of the path that replaces one of the internet has its uplink as well")
+    func supersededUplink() {
+        let uplinks = [
+            Self.uplink("eth0", .limited, "no answer", isPreferred: true),
+            Self.uplink("wlan0", .portal, "a redirect", portal: "http://p.example/"),
+        ]
+        var event = HookEvent(change(uplinks, changed: ["wlan0"]), reported: .wired)
+        var path = CommittedChange.at(6, .wired, was: .wired, event: .path)
+        (path.internet, path.uplinks) = (.limited, uplinks)
+        func values() -> [String: String] {
+            Dictionary(uniqueKeysWithValues: event.environment.map { ($0.name, $0.value) })
+        }
+        #expect(values()["REACH_UPLINK_PORTAL"] == "http://p.example/")
+        event.supersede(with: path)
+        #expect(event.word == "path" && event.interface == path.path.interface)
+        #expect(values()["REACH_UPLINK"] == "wlan0" && values()["REACH_UPLINK_INTERNET"] == "portal")
+        #expect(values()["REACH_UPLINK_REASON"] == "a redirect")
+        #expect(values()["REACH_UPLINK_PORTAL"] == "http://p.example/")
+        #expect(
+            values()["REACH_INTERNET_SENTENCE"] == "eth0: no answer; wlan0: sign in at http://p.example/")
+        // Without such a change there is none.
+        event = HookEvent(path, reported: .wired)
+        #expect(values()["REACH_UPLINK"] == "" && values()["REACH_UPLINK_PORTAL"] == "")
     }
 
     @Test("UPL-104 the log names the uplink, and the state of the path in use only when that changes")

@@ -26,9 +26,43 @@ struct WaitCallTests {
         }
     }
 
+    /// In place of a probe: after SIGHUP there is internet behind eth1, where that was to be asked.
+    private final class Spare: ServiceComponent {
+        let name = "internet"
+        private var context: ServiceContext?
+
+        func start(_ context: ServiceContext) throws(ServiceError) { self.context = context }
+        func statusChanged(_ change: CommittedChange) {
+            if change.event == .initial { found(eth1: .unknown) }
+        }
+        func reload(_ configuration: ServiceConfiguration) {
+            found(eth1: context?.wantedUplinks == ["eth1"] ? .full : .portal)
+        }
+        private func found(eth1 state: InternetState) {
+            var findings = InternetFindings(.limited)
+            findings.uplinks = [("eth0", InternetState.limited), ("eth1", state)].map { name, state in
+                UplinkInternet(
+                    interface: name, isPreferred: name == "eth0", InternetAnswer(state), wall: 0, boot: 0)
+            }
+            context?.notify(findings: findings)
+        }
+        func stop(_ done: @escaping () -> Void) {
+            context = nil
+            done()
+        }
+    }
+
     private static var twoCables: FakeNetwork {
         var network = FakeNetwork.wired
         let spare = network.addLink("eth1", up: false)
+        network.addAddress("198.51.100.2/24", to: spare)
+        network.addRoute("0.0.0.0/0", via: "198.51.100.1", on: spare, metric: 600)
+        return network
+    }
+
+    private static var twoUplinks: FakeNetwork {
+        var network = FakeNetwork.wired
+        let spare = network.addLink("eth1")
         network.addAddress("198.51.100.2/24", to: spare)
         network.addRoute("0.0.0.0/0", via: "198.51.100.1", on: spare, metric: 600)
         return network
@@ -80,13 +114,30 @@ struct WaitCallTests {
         await lab.stop()
     }
 
+    @Test("UPL-442 A wait for the internet behind one interface has that asked, and others not any more")
+    func internetElsewhere() async throws {
+        let lab = try await ServiceLab(Self.twoUplinks, parts: { [Spare()] })
+        var waiter = try lab.client()
+        try waiter.send("Wait", ["goal": "internet", "interface": "eth1"])
+        var other = try lab.client()
+        #expect(try other.call("GetStatus")["parameters"]?["internet"] == "limited")
+        lab.reload()
+        #expect(try waiter.reply()?["parameters"]?["internet"] == "limited")
+        lab.reload()
+        var links = try other.call("GetStatus")["parameters"]?["links"]?.array
+        while links?.contains(where: { $0["internet"] == "portal" }) == false {
+            links = try other.call("GetStatus")["parameters"]?["links"]?.array
+        }
+        #expect(links?.last?["internet"] == "portal")
+        await lab.stop()
+    }
+
     @Test(
         "UPL-214 terms that contradict each other name the parameter",
         arguments: [
             (["all": true], "all"), (["interface": "eth0", "ignore": ["eth*"]], "ignore"),
             (["goal": "unreachable", "noCarrierTimeout": 1], "noCarrierTimeout"),
             (["ignore": [""]], "ignore"), (["ignore": [1]], "ignore"), (["interfaces": "eth0"], "interfaces"),
-            (["goal": "internet", "interfaces": ["a", "b"], "all": true], "all"),
             (["interfaces": .array(Array(repeating: "a", count: 65))], "interfaces"),
         ] as [([String: JSONValue], String)])
     func conflicts(_ parameters: [String: JSONValue], _ name: String) async throws {

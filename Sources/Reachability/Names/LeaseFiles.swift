@@ -25,12 +25,16 @@ package struct LeaseFiles: Sendable {
 
     /// dhcpcd keeps a file for each Wi-Fi network: `wlan0-office.lease`, the newest of which counts.
     private func dhcpcdLease(_ name: String) -> [UInt8]? {
-        let folder = "/var/lib/dhcpcd"
-        var newest = files.written(folder, "\(name).lease")
-        for file in files.names(in: folder) where file.hasPrefix("\(name)-") && file.hasSuffix(".lease") {
-            guard let found = files.written(folder, file), found.time > newest?.time ?? .min else { continue }
-            newest = found
+        // Debian's folder, and dhcpcd's own (its `--dbdir`).
+        for folder in ["/var/lib/dhcpcd", "/var/db/dhcpcd"] {
+            var newest = files.written(folder, "\(name).lease")
+            for file in files.names(in: folder) where file.hasPrefix("\(name)-") && file.hasSuffix(".lease") {
+                guard let found = files.written(folder, file), found.time > newest?.time ?? .min
+                else { continue }
+                newest = found
+            }
+            if let newest { return newest.bytes }
         }
-        return newest?.bytes
+        return nil
     }
 }

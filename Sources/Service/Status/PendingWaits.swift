@@ -13,10 +13,12 @@ final class PendingWaits {
 
     private let reactor: Reactor
     private let report: () -> Report?
+    private let awaits: (Bool) -> Void
+    private let asks: (Set<String>) -> Void
+    private var asked: Set<String> = []
     private var waiters: [ConnectionQuota.ID: Waiter] = [:] {
         didSet { awaits(waiters.values.contains { $0.machine.condition.goal == .internet }) }
     }
-    private let awaits: (Bool) -> Void
     private var timer: TimerID?
     /// Set while an evaluation of the links is due.
     private var lookTimer: TimerID?
@@ -27,10 +29,15 @@ final class PendingWaits {
     /// - Parameters:
     ///   - awaits: told whether any waits for the internet.
     ///   - report: the current state, links included.
-    init(reactor: Reactor, awaits: @escaping (Bool) -> Void, report: @escaping () -> Report?) {
+    ///   - asks: called with the interfaces over which a server has to be asked, when those change.
+    init(
+        reactor: Reactor, awaits: @escaping (Bool) -> Void, report: @escaping () -> Report?,
+        asks: @escaping (Set<String>) -> Void
+    ) {
         self.reactor = reactor
         self.awaits = awaits
         self.report = report
+        self.asks = asks
     }
 
     var count: Int { waiters.count }
@@ -94,6 +101,11 @@ final class PendingWaits {
     }
 
     private func arm() {
+        let names = Set(waiters.values.flatMap(\.machine.condition.asked))
+        if names != asked {
+            asked = names
+            asks(names)
+        }
         let next = waiters.values.compactMap(\.machine.deadline).min()
         if let timer { reactor.cancel(timer) }
         timer = next.map { next in

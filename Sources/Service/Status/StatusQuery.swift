@@ -40,19 +40,52 @@ package enum StatusQuery {
     }
 
     /// Takes over what links cost by a reply of `GetStatus`.
-    package static func adoptCosts(of reply: [UInt8], into report: inout Report) {
+    ///
+    /// - Parameter metered: The interfaces of which it is known already whether their traffic costs.
+    package static func adoptCosts(
+        of reply: [UInt8], into report: inout Report, besides metered: Set<String> = []
+    ) {
         guard let links = same(report, reply)?["links"]?.array else { return }
         for place in report.links.indices {
             let link = report.links[place]
             guard let known = links.first(where: { $0["name"]?.string == link.name }),
-                let metered = known["metered"]?.string.flatMap({ Metered(rawValue: $0) })
+                let value = known["metered"]?.string.flatMap({ Metered(rawValue: $0) })
             else { continue }
             let cost = NetworkCost(
-                metered, isRoaming: known["roaming"]?.bool ?? false,
-                isConstrained: known["constrained"]?.bool ?? false)
+                metered.contains(link.name) ? link.metered : value,
+                isRoaming: known["roaming"]?.bool ?? false,
+                isConstrained: link.isConstrained || known["constrained"]?.bool ?? false)
             report.links[place] = link.costing(cost)
             if link.name == report.path.interface, !report.path.isTunnel { report.path.cost = cost }
         }
+    }
+
+    /// Takes over what was found behind each uplink by a reply of `GetStatus`, with its sentence.
+    package static func adoptInternet(of reply: [UInt8], into report: inout Report) {
+        guard let state = same(report, reply),
+            let internet = state["internet"]?.string.flatMap({ InternetState(rawValue: $0) })
+        else { return }
+        report.internet = internet
+        report.portal = state["portal"]?.string
+        report.adoptedSentence = state["internetSentence"]?.string ?? ""
+        report.uplinks = (state["links"]?.array ?? []).compactMap { link in
+            uplink(link, isPreferred: { $0 == report.path.interface })
+        }
+    }
+
+    /// What a link's JSON says of the internet behind it; nil for a link that is no uplink.
+    private static func uplink(_ link: JSONValue, isPreferred: (String) -> Bool) -> UplinkInternet? {
+        guard let name = link["name"]?.string,
+            let since = link["internetSince"]?.string.flatMap({ WallTime($0) }),
+            let state = link["internet"]?.string.flatMap({ InternetState(rawValue: $0) })
+        else { return nil }
+        let answer = InternetAnswer(
+            state, link["internetReason"]?.string ?? "",
+            portalURL: link["portal"]?.string.flatMap { URL(string: $0) })
+        let standing = link["router"]?.string.flatMap { UplinkRouter.Standing(rawValue: $0) }
+        return UplinkInternet(
+            interface: name, isPreferred: isPreferred(name), answer, wall: since.nanoseconds, boot: 0,
+            router: standing.map { UplinkRouter(address: link["gateway"]?.string ?? "", standing: $0) })
     }
 
     /// The state in a reply, if it is about the network of the report.

@@ -48,6 +48,8 @@ package final class StatusService {
             context?.awaitsInternet = $0
         } report: { [weak self] in
             self?.report()
+        } asks: { [weak context] in
+            context?.wantedUplinks = $0
         }
         self.waits = waits
         notices.noticed = { [weak waits] in waits?.update() }
@@ -111,6 +113,7 @@ package final class StatusService {
         guard !isClosing else { return report }
         // Values that cause no update, such as signal strength, are in the manager's path.
         report.path = context.manager.path
+        report.boot = context.bootClock()
         report.links = currentLinks() ?? report.links
         return report
     }

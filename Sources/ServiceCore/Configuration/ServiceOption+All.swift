@@ -32,7 +32,7 @@ extension ServiceOption {
             { .duration($0.monitor.lossGrace) }, set: { $0.monitor.lossGrace = $1.duration }),
         ServiceOption(
             "monitor.expensive", .list,
-            "Interfaces whose traffic is expensive, besides cellular and Bluetooth.",
+            "Interfaces whose traffic costs; short for yes in metered.",
             { .texts($0.monitor.expensive) }, set: { $0.monitor.expensive = $1.texts }),
         ServiceOption(
             "monitor.metered", .costs("wwan0"),

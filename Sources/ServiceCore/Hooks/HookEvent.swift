@@ -46,14 +46,18 @@ package struct HookEvent: Sendable, Equatable {
     ///
     /// Of the event `internet` it is the uplink whose state has changed.
     package var interface: String {
-        uplink?.interface ?? change.path.interface ?? change.reason.interface ?? "none"
+        (isOfUplink ? uplink?.interface : nil) ?? change.path.interface ?? change.reason.interface ?? "none"
     }
 
-    /// The uplink that the event `internet` is about, the preferred one before others; nil for other events.
+    /// Whether only what is behind uplinks has changed.
+    private var isOfUplink: Bool { isInternet && !isStatus }
+
+    /// The uplink whose state has changed, the preferred one before others; nil where none has.
+    ///
+    /// Other events have one where a change of the internet was skipped before.
     private var uplink: UplinkInternet? {
-        guard isInternet, !isStatus else { return nil }
-        return change.changedUplinks.first(where: \.isPreferred) ?? change.changedUplinks.first
-            ?? change.uplinks.first(where: \.isPreferred)
+        change.changedUplinks.first(where: \.isPreferred) ?? change.changedUplinks.first
+            ?? (isOfUplink ? change.uplinks.first(where: \.isPreferred) : nil)
     }
 
     /// The variables of a hook, beside `PATH`.
@@ -83,6 +87,8 @@ package struct HookEvent: Sendable, Equatable {
             ("REACH_UPLINK", uplink?.interface ?? ""),
             ("REACH_UPLINK_INTERNET", uplink?.state.rawValue ?? ""),
             ("REACH_UPLINK_REASON", Self.clean(uplink?.reason ?? "")),
+            ("REACH_UPLINK_PORTAL", Self.clean(uplink?.portal ?? "")),
+            ("REACH_INTERNET_SENTENCE", change.report.internetSentence ?? ""),
             ("REACH_UPLINKS", change.uplinks.map { "\($0.interface)=\($0.state)" }.joined(separator: " ")),
         ]
     }

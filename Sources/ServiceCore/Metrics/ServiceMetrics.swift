@@ -97,12 +97,35 @@ package struct ServiceMetrics: Sendable {
         if !links.isEmpty {
             text.begin(
                 "reach_interface_expensive", .gauge,
-                "Whether the traffic of an interface with a path of its own costs; metered says how certain that is."
+                "Whether the traffic of an interface with a path of its own costs; reach_interface_metered says how certain that is."
             )
             for link in links {
                 text.sample(
-                    "reach_interface_expensive",
-                    [("interface", link.name), ("metered", link.metered.rawValue)], .flag(link.isExpensive))
+                    "reach_interface_expensive", [("interface", link.name)], .flag(link.isExpensive))
+            }
+            text.begin(
+                "reach_interface_metered", .gauge,
+                "Whether the traffic of an interface costs, and how certain that is: 1 for the value that holds."
+            )
+            for link in links {
+                for value in Metered.allCases {
+                    text.sample(
+                        "reach_interface_metered", [("interface", link.name), ("value", value.rawValue)],
+                        .flag(value == link.metered))
+                }
+            }
+            text.begin(
+                "reach_interface_roaming", .gauge,
+                "Whether the modem of an interface is in the network of another provider.")
+            for link in links {
+                text.sample(
+                    "reach_interface_roaming", [("interface", link.name)], .flag(link.isRoaming))
+            }
+            text.begin(
+                "reach_interface_constrained", .gauge, "Whether data is to be saved on an interface.")
+            for link in links {
+                text.sample(
+                    "reach_interface_constrained", [("interface", link.name)], .flag(link.isConstrained))
             }
         }
         if let transfers {

@@ -7,11 +7,25 @@ package import SessionCore
 ///
 /// "eth0: the router 192.0.2.1 answers, the line behind it does not, for 12 s; wwan0 has internet".
 package enum InternetSentence {
-    /// - Parameter boot: the boot clock now; nil leaves out how long a state has lasted.
+    /// - Parameters:
+    ///   - boot: the boot clock now; nil leaves out how long a state has lasted.
+    ///   - steers: whether transfers follow what was found, so that the sentence tells where they go.
     /// - Returns: nil without an uplink that something is known of.
-    package static func text(_ uplinks: [UplinkInternet], boot: Int64? = nil) -> String? {
-        let parts = uplinks.compactMap { part($0, boot) }
+    package static func text(
+        _ uplinks: [UplinkInternet], boot: Int64? = nil, steers: Bool = false
+    ) -> String? {
+        let used = steers ? detour(uplinks) : nil
+        let parts = uplinks.compactMap { uplink in
+            part(uplink, boot).map { uplink.interface == used ? "\($0), transfers use it" : $0 }
+        }
         return parts.isEmpty ? nil : SafeText.clean(parts.joined(separator: "; "), unicode: true)
+    }
+
+    /// The uplink that carries transfers while there is no internet behind the preferred one.
+    private static func detour(_ uplinks: [UplinkInternet]) -> String? {
+        let findings = InternetFindings(uplinks: uplinks)
+        guard let line = findings.preferred, line.state.isDead else { return nil }
+        return findings.best(besides: line.interface)?.interface
     }
 
     private static func part(_ uplink: UplinkInternet, _ boot: Int64?) -> String? {

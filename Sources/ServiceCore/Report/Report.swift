@@ -30,6 +30,11 @@ package struct Report: Sendable, Equatable {
     package var uplinks: [UplinkInternet] = []
     /// Where to sign in to the network in use, if that is known.
     package var portal: String?
+    /// Whether transfers follow what was found, as those of a service do.
+    package var steers = false
+    /// The ``internetSentence`` of a running service whose findings these are; nil where they are this
+    /// process's own.
+    package var adoptedSentence: String?
     /// The boot clock at the moment of the report, for how long something has lasted; nil if unknown.
     package var boot: Int64?
     /// Since when the status holds, if this process has seen it begin.
@@ -109,12 +114,14 @@ extension Report {
         internet = findings?.state
         uplinks = findings?.uplinks ?? []
         portal = findings?.portal
+        adoptedSentence = nil
     }
 
     /// The sentence about the uplinks; nil where the explanation of the state says all.
     package var internetSentence: String? {
-        guard uplinks.count > 1 || internet != .full else { return nil }
-        return InternetSentence.text(uplinks, boot: boot)
+        if let adoptedSentence { return adoptedSentence.isEmpty ? nil : adoptedSentence }
+        guard internet != nil, uplinks.count > 1 || internet != .full else { return nil }
+        return InternetSentence.text(uplinks, boot: boot, steers: steers)
     }
 
     /// What was found behind a link; nil if it is no uplink, or without a probe.

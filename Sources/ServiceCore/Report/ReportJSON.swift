@@ -70,6 +70,9 @@ package enum ReportJSON {
         line.field(#","portal":"#, report.portal)
         line.field(#","metered":"#, path.metered.rawValue)
         if let via = report.via { line.field(#","via":"#, via.description) }
+        line.field(#","roaming":"#, path.isRoaming)
+        line.field(#","constrained":"#, path.isConstrained)
+        line.field(#","internetSentence":"#, report.internetSentence)
         guard let steps = report.steps else { return }
         line.append(literal: ",\"explain\":")
         line.append(json: steps) { write($1, to: &$0) }
@@ -93,6 +96,8 @@ package enum ReportJSON {
         line.field(#","metered":"#, link.metered.rawValue)
         line.field(#","roaming":"#, link.isRoaming)
         line.field(#","constrained":"#, link.isConstrained)
+        line.field(#","router":"#, internet.router?.rawValue)
+        line.field(#","portal":"#, internet.portal)
         line.append(literal: "}")
     }
 
@@ -112,6 +117,10 @@ package struct LinkInternet: Sendable, Equatable {
     /// Nil for a link that is no uplink.
     var since: WallTime?
     var reason: String?
+    /// Whether the next router answers; nil without one.
+    var router: UplinkRouter.Standing?
+    /// Where to sign in.
+    var portal: String?
 
     package init(_ link: LinkReport, _ report: Report) {
         guard report.internet != nil else { return }
@@ -122,6 +131,8 @@ package struct LinkInternet: Sendable, Equatable {
         state = uplink.state
         since = WallTime(nanoseconds: uplink.wall)
         reason = uplink.reason.isEmpty ? nil : uplink.reason
+        router = uplink.router?.standing
+        portal = uplink.portal
     }
 }
 

@@ -13,7 +13,8 @@ package enum ServiceInterface {
 
         # One interface of the machine and what it lacks. internet: what a server answers over it, where one is asked; since when,
         # and by what evidence. metered: whether its traffic costs: yes, guess-yes, guess-no, no, unknown. constrained: data is to be
-        # saved on it.
+        # saved on it. router: whether the next router answers (ARP, neighbour discovery): answers, silent, unknown. portal: where to sign
+        # in.
         type Link (
           name: string,
           index: int,
@@ -29,7 +30,9 @@ package enum ServiceInterface {
           internetReason: ?string,
           metered: string,
           roaming: bool,
-          constrained: bool
+          constrained: bool,
+          router: ?string,
+          portal: ?string
         )
 
         # A question to the kernel, its answer, and what follows.
@@ -74,14 +77,16 @@ package enum ServiceInterface {
           reason: string
         )
 
-        # How things are at this instant.
+        # How things are at this instant. internetSentence: which line is dead, for how long, and which uplink transfers use instead; null
+        # without a probe, and while there is nothing to tell.
         method GetStatus() -> (
           schema: int, status: string, since: ?string, interface: ?string, medium: ?string, online: bool,
           source: ?string, gateway: ?string, ssid: ?string, signalDBm: ?int, expensive: bool, tunnel: bool,
           generation: int, reason: string, alternative: ?string, links: []Link, internet: ?string,
           host: ?string, reasonCode: string, metric: ?int, families: []string, underlay: ?string,
           tunnelUnchecked: bool, partial: bool, stale: bool,
-          portal: ?string, metered: string
+          portal: ?string, metered: string, roaming: bool, constrained: bool,
+          internetSentence: ?string
         )
 
         # How things are, and then every change; to be called with 'more'. A caller that does not read gets the newest
@@ -94,7 +99,8 @@ package enum ServiceInterface {
           event: string, previous: ?string,
           host: ?string, reasonCode: string, metric: ?int, families: []string, underlay: ?string,
           tunnelUnchecked: bool, partial: bool, stale: bool,
-          portal: ?string, metered: string
+          portal: ?string, metered: string, roaming: bool, constrained: bool,
+          internetSentence: ?string
         )
 
         # How things are and how that came about, asked afresh; for one host where one is given: a name or an address.
@@ -104,14 +110,15 @@ package enum ServiceInterface {
           generation: int, reason: string, alternative: ?string, links: []Link, internet: ?string,
           host: ?string, reasonCode: string, metric: ?int, families: []string, underlay: ?string,
           tunnelUnchecked: bool, partial: bool, stale: bool,
-          portal: ?string, metered: string, explain: []Step
+          portal: ?string, metered: string, roaming: bool, constrained: bool,
+          internetSentence: ?string, explain: []Step
         )
 
         # Returns when the goal (reachable, unreachable, wifi, wired, internet) has held for so many seconds, through the
         # interface where one is given; or with TimedOut. Without a timeout it waits for ever. interfaces: through one of them,
         # or through each with all. ignore: shell patterns of interfaces that do not count. With noCarrierTimeout it returns
         # NoCarrier when none of these interfaces has had a carrier for so many seconds. internet: what the probe says of the
-        # path in use; Unavailable without a probe.
+        # path in use, or of an interface that is given, which is asked although its traffic costs; Unavailable without a probe.
         method Wait(
           goal: ?string, interface: ?string, stable: ?float, timeout: ?float,
           interfaces: ?[]string, all: ?bool, ignore: ?[]string, noCarrierTimeout: ?float
@@ -121,7 +128,8 @@ package enum ServiceInterface {
           generation: int, reason: string, alternative: ?string, links: []Link, internet: ?string,
           host: ?string, reasonCode: string, metric: ?int, families: []string, underlay: ?string,
           tunnelUnchecked: bool, partial: bool, stale: bool,
-          portal: ?string, metered: string
+          portal: ?string, metered: string, roaming: bool, constrained: bool,
+          internetSentence: ?string
         )
 
         # What the program that dials a modem knows of its interface: whether its traffic costs (metered: yes, guess-yes, guess-no, no,

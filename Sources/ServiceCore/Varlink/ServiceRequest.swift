@@ -108,7 +108,7 @@ extension WaitConflict {
     /// The parameter to leave out.
     fileprivate var parameter: String {
         switch self {
-        case .allOfNone, .internetThroughAll: "all"
+        case .allOfNone: "all"
         case .ignoresNamed: "ignore"
         case .carrierForUnreachable: "noCarrierTimeout"
         }

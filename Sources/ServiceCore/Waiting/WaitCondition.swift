@@ -30,6 +30,9 @@ package struct WaitCondition: Sendable, Hashable {
     /// Whether it depends on single links, which change without an update of the path in use.
     package var readsLinks: Bool { !interfaces.isEmpty || !ignored.isEmpty }
 
+    /// The interfaces over which a server has to be asked, whatever that costs.
+    package var asked: [String] { goal == .internet ? interfaces : [] }
+
     /// Whether the interface is one that does not count.
     package func ignores(_ name: String) -> Bool { ignored.contains { $0.matches(name) } }
 
@@ -87,9 +90,15 @@ package struct WaitCondition: Sendable, Hashable {
         case .unreachable: !isOnline(name, report) && isLossCertain(report)
         case .wifi: isOnline(name, report) && isWiFi
         case .wired: isOnline(name, report) && !isWiFi
-        // The probe's requests take the path in use.
-        case .internet: isInUse(name, report) && report.internet == .full
+        case .internet: hasInternet(name, report)
         }
+    }
+
+    /// Whether the server answers over the interface, preferred by the kernel or not.
+    private func hasInternet(_ name: String, _ report: Report) -> Bool {
+        guard !isInUse(name, report) else { return report.internet == .full }
+        return isOnline(name, report)
+            && report.uplinks.contains { $0.interface == name && $0.state == .full }
     }
 
     private func isInUse(_ name: String, _ report: Report) -> Bool {
@@ -112,8 +121,6 @@ package enum WaitConflict: Sendable, Hashable {
     case allOfNone
     /// An interface that is named does not count.
     case ignoresNamed(String, InterfacePattern)
-    /// The internet is asked over the path in use, which has one interface.
-    case internetThroughAll
     /// What is unreachable needs no carrier.
     case carrierForUnreachable
 }
@@ -127,7 +134,6 @@ extension WaitCondition {
                 return .ignoresNamed(name, pattern)
             }
         }
-        if goal == .internet, needsAll, interfaces.count > 1 { return .internetThroughAll }
         return goal == .unreachable && limits.noCarrier != nil ? .carrierForUnreachable : nil
     }
 }

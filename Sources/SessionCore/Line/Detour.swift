@@ -52,12 +52,27 @@ package struct Detour: Sendable, Equatable {
     }
 }
 
+/// Where a queue's new exchanges go while the line behind the preferred uplink is dead.
+public struct UplinkDetour: Sendable, Equatable {
+    /// The interface whose line is dead.
+    public let line: String
+    /// The interface that carries what goes beyond the router instead.
+    public let uplink: String
+    /// Why, for a person; without a full stop.
+    public let sentence: String
+
+    package init(_ detour: Detour) {
+        (line, uplink, sentence) = (detour.line, detour.uplink, detour.sentence)
+    }
+}
+
 extension NetworkFacts {
     /// The same network with what goes beyond the router going another way.
     package func detoured(by detour: Detour?) -> NetworkFacts {
         guard let detour else { return self }
         var facts = self
         facts.isDetoured = true
+        facts.detour = detour
         facts.alternative = detour.uplink
         facts.isAlternativeWiFi = detour.traits.isWiFi
         facts.isAlternativeWired = detour.traits.isWired

@@ -50,7 +50,8 @@ extension InternetAnswer {
     /// portal nevertheless, where it says so.
     package func joined(with portal: CaptivePortal?) -> InternetAnswer {
         guard wantsPortal, let portal, portal.isCaptive else { return self }
-        let reason = state == .portal ? reason : "the network says that a sign-in is missing; \(reason)"
+        var reason = state == .portal ? reason : "the network says that a sign-in is missing; \(reason)"
+        if let url = portal.signInURL, url != portalURL { reason += "; sign in at \(url.textWithoutUser)" }
         return InternetAnswer(.portal, reason, portalURL: portal.signInURL ?? portalURL)
     }
 }

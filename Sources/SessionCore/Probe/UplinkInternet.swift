@@ -15,6 +15,8 @@ public struct UplinkInternet: Sendable, Equatable {
     public package(set) var reason: String
     /// Where to sign in, if a redirect says so.
     public package(set) var portalURL: URL?
+    /// ``portalURL`` as text.
+    package var portal: String? { portalURL?.absoluteString }
     /// Since when the state holds.
     public var since: Date { Date(timeIntervalSince1970: Double(wall) / 1e9) }
 
@@ -63,7 +65,7 @@ public struct UplinkInternet: Sendable, Equatable {
 /// The router of an uplink, and whether it answers its neighbour.
 package struct UplinkRouter: Sendable, Equatable {
     /// What the kernel knows from its own questions (ARP, neighbour discovery).
-    package enum Standing: Sendable, Equatable {
+    package enum Standing: String, Sendable, Equatable {
         case unknown, answers, silent
     }
 

@@ -6,7 +6,8 @@
 /// The preferred uplink is asked by the kernel's own choice of a path, so that tunnels and rules hold; one
 /// that stands in for a dead choice, and each other one, over itself. Nothing is asked around a tunnel in
 /// use, or while there is no path in use. An expensive uplink that is not in use is asked when the preferred
-/// one has failed, or with long pauses where those are wanted. Instants are nanoseconds of a monotonic clock.
+/// one has failed, with long pauses where those are wanted, or while a client waits for it. Instants are
+/// nanoseconds of a monotonic clock.
 package struct UplinkProbeStateMachine: ~Copyable, Sendable {
     /// A link with a path of its own.
     package struct Uplink: Sendable, Equatable {
@@ -45,6 +46,8 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
         package var isTunnel = false
         /// The other uplinks.
         package var others: [Uplink] = []
+        /// The uplinks that are asked as others are although their traffic costs.
+        package var wanted: Set<String> = []
 
         package init() {}
     }
@@ -282,7 +285,7 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
             if let reason = reasonToWithhold(others[index].uplink) {
                 perform(others[index].machine.withheld(reason, at: now), at: index)
             } else {
-                let isSpared = others[index].uplink?.traits.isExpensive == true && !hasFailed
+                let isSpared = isExpensive(others[index].uplink) && !hasFailed
                 others[index].machine.leastPause = isSpared ? timing.expensivePause ?? 0 : 0
                 let generation = others[index].generation
                 perform(
@@ -298,10 +301,14 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
             let name = network.preferred?.name ?? "the path in use"
             return "not asked: \(name) is a tunnel, and nothing goes around it"
         }
-        if uplink?.traits.isExpensive == true, timing.expensivePause == nil, !hasFailed {
+        if isExpensive(uplink), timing.expensivePause == nil, !hasFailed {
             return "not asked: its traffic costs"
         }
         return nil
+    }
+
+    private func isExpensive(_ uplink: Uplink?) -> Bool {
+        uplink.map { $0.traits.isExpensive && !network.wanted.contains($0.name) } ?? false
     }
 
     private mutating func hurry(_ index: Int) { perform(others[index].machine.hurried(), at: index) }

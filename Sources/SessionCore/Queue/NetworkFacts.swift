@@ -34,6 +34,8 @@ package struct NetworkFacts: Sendable, Equatable {
     /// Whether nothing at all may use an expensive network, or one on which data is to be saved.
     package var avoidsExpense = false
     package var avoidsConstraint = false
+    /// The way around that line; nil where ``isDetoured`` is not set.
+    package var detour: Detour?
     /// Whether the internet was found behind the path; nil without a probe.
     package var hasInternet: Bool?
     /// What was found behind each uplink where there is no internet, for a person.

@@ -110,6 +110,11 @@ public final class InternetProbe: Sendable {
         driver.perform { [driver] in $0.setAwaited(isAwaited, by: waiter, driver) }
     }
 
+    /// Asks over these interfaces from now on as over others, although their traffic costs.
+    package func ask(expensive names: Set<String>) {
+        driver.perform { [driver] in $0.ask(expensive: names, driver) }
+    }
+
     /// What is known of the path in use.
     public var state: InternetState { current.load().state }
 

@@ -30,6 +30,7 @@ final class InternetProbeDriver {
     private var stamps: [Int: Stamp] = [:]
     /// What is known of the routers, by the uplink's number.
     private var routers: [Int: UplinkRouter] = [:]
+    private var wanted: Set<String> = []
     private var isStarted = false
     private var timer: TimerID?
     private var tasks: [Int: SessionTask] = [:]
@@ -105,6 +106,12 @@ final class InternetProbeDriver {
         follow(machine.awaited(!waiting.isEmpty, at: Reactor.now), isStarted ? me : nil)
     }
 
+    func ask(expensive names: Set<String>, _ me: LoopBound<InternetProbeDriver>) {
+        guard names != wanted else { return }
+        wanted = names
+        networkChanged(me)
+    }
+
     func add(_ subscription: InternetSubscription) {
         subscriptions.append(subscription)
         subscription.publish(findings)
@@ -128,7 +135,8 @@ final class InternetProbeDriver {
     private func networkChanged(_ me: LoopBound<InternetProbeDriver>) {
         // Reported before it was stopped, and arrived afterwards.
         guard isStarted, let update else { return }
-        let network = UplinkProbeStateMachine.Network(update, links)
+        var network = UplinkProbeStateMachine.Network(update, links)
+        network.wanted = wanted
         follow(machine.networkChanged(network, at: Reactor.now), me)
     }
 

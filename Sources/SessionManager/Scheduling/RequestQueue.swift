@@ -207,6 +207,13 @@ public final class RequestQueue: Sendable {
     /// wwan0: no answer in 10 s"; empty while there is, and without a probe.
     public var internetSentence: String { report.gate.facts.internetSentence }
 
+    /// Where new exchanges go while the line behind the preferred uplink is dead; nil while they go over
+    /// that.
+    ///
+    /// Those that ran before stay where they are unless their connection is dead. Requests that must not use
+    /// the uplink wait.
+    public var detour: UplinkDetour? { report.gate.facts.detour.map(UplinkDetour.init) }
+
     /// The scheduler for a session.
     func scheduler(on reactor: Reactor) -> LoopBound<RequestScheduler> {
         // Sessions exist only where there is a thread.

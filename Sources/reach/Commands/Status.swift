@@ -35,7 +35,7 @@ struct Status: ParsableCommand {
                 status: found.status, path: found.path, links: found.links, host: subject.host?.text,
                 steps: explains ? found.steps : nil)
             report.via = subject.via
-            subject.complete(&report, since: output.json)
+            subject.complete(&report, since: output.json, internet: waiter == nil)
         } catch {
             let code = complain(error)
             if output.json, code == .cannotMonitor { try print(unknown(error)) }

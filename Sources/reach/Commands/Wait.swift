@@ -103,18 +103,21 @@ struct Wait: ParsableCommand {
     func run() throws {
         let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
         let watch = ConditionWatcher(condition, limits, subject, waiter: waiter)
-        let configuration = subject.configuration()
+        var configuration = subject.configuration()
+        // Only a probe asks what costs.
+        let hints = goal == .internet ? subject.hints(&configuration) : nil
         // Observers hear of changes of the path in use only; a link's own path may come and go without one.
         var recorder: (@Sendable (RecordedItem) -> Void)?
         if condition.readsLinks || limits.noCarrier != nil {
             recorder = { watch.linksMayHaveChanged(after: $0) }
         }
-        let manager = subject.manager(configuration, recorder: recorder)
+        let manager = subject.manager(configuration, hints: hints, recorder: recorder)
         // Somebody waits.
         let internet = try probe.make(manager, longestPause: .seconds(5))
         let question = internet?.observeFindings { watch.observe($0) }
         let observation = manager.observeReachability { watch.observe($0) }
         try beginMonitoring(manager)
+        internet?.ask(expensive: Set(condition.asked))
         internet?.start()
         try withExtendedLifetime((manager, observation, internet, question)) {
             while true {
@@ -189,8 +192,6 @@ extension WaitConflict {
         case .allOfNone: "--all needs --interface: name the interfaces to wait for."
         case .ignoresNamed(let name, let pattern):
             "--ignore \(pattern) leaves out \(name), which --interface names."
-        case .internetThroughAll:
-            "--for internet asks over the path in use, which is not through --all of the interfaces."
         case .carrierForUnreachable:
             "--no-carrier-timeout and --for unreachable exclude each other: without a carrier it holds."
         }

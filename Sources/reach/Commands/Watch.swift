@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Reachability
+import ServiceCore
 import SessionManager
 
 /// `reach watch`: the current state, and then every change.
@@ -35,7 +36,8 @@ struct Watch: ParsableCommand {
     func run() throws {
         let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
         // Lines for people show the links once; evaluating them with every change would delay the lines.
-        let configuration = subject.configuration(reportsLinks: output.json)
+        var configuration = subject.configuration(reportsLinks: output.json)
+        let hints = subject.hints(&configuration)
         let printer = UpdatePrinter(
             lines: ReportLines(
                 format: output.json ? .json : .text(output.style), host: subject.host?.text, via: subject.via,
@@ -43,7 +45,7 @@ struct Watch: ParsableCommand {
                 firstLinks: output.json ? [] : linksNow(), isPresent: InterfaceName.exists,
                 since: { [subject] in subject.since($0) }),
             count: count, waiter: waiter)
-        let manager = subject.manager(configuration)
+        let manager = subject.manager(configuration, hints: hints)
         let probe = try probe.make(manager)
         // Before the first update, whose line includes the result.
         let question = probe?.observeFindings { printer.print($0) }
@@ -63,6 +65,9 @@ struct Watch: ParsableCommand {
     private func linksNow() -> [LinkReport] {
         let found = try? ReachabilityManager.check(
             host: subject.host?.text, configuration: subject.configuration())
-        return found?.links ?? []
+        guard let found else { return [] }
+        var report = Report(status: found.status, path: found.path, links: found.links)
+        subject.complete(&report, since: false, internet: false)
+        return report.links
     }
 }

@@ -92,22 +92,52 @@ struct SubjectOptions: ParsableArguments {
         return path.isEmpty ? nil : StatusQuery.since(report, at: path)
     }
 
-    /// Adds what a service of the general path knows: what links cost, and since when the status holds.
-    func complete(_ report: inout Report, since wantsSince: Bool) {
-        guard host == nil, family == nil, mark == nil, user == nil, port == nil, via == nil,
-            !ServicePaths.socketHere.isEmpty,
-            let reply = StatusQuery.state(at: ServicePaths.socketHere)
-        else { return }
+    /// Adds what a service of the general path knows: what links cost, since when the status holds, and,
+    /// where nothing is asked here, what is behind each uplink.
+    func complete(_ report: inout Report, since wantsSince: Bool, internet wantsInternet: Bool) {
+        guard let reply = state() else { return }
         if wantsSince { report.since = StatusQuery.since(report, reply: reply) }
-        // What the command line says counts more.
-        if metered.isEmpty, constrained.isEmpty { StatusQuery.adoptCosts(of: reply, into: &report) }
+        // What the command line says of an interface counts more.
+        StatusQuery.adoptCosts(of: reply, into: &report, besides: Set(metered.map(\.name)))
+        if wantsInternet { StatusQuery.adoptInternet(of: reply, into: &report) }
+    }
+
+    /// What a service of the general path knows of costs and this process does not, for a manager that lasts:
+    /// its hints, and in the configuration where data is to be saved.
+    func hints(_ configuration: inout ReachabilityConfiguration) -> InterfaceHints? {
+        guard let reply = state(),
+            let found = try? ReachabilityManager.check(configuration: configuration)
+        else { return nil }
+        let report = Report(status: found.status, path: found.path, links: found.links)
+        var known = report
+        StatusQuery.adoptCosts(of: reply, into: &known, besides: Set(metered.map(\.name)))
+        let hints = InterfaceHints()
+        // The rest changes with the link, as the name of its Wi-Fi network does.
+        for (own, link) in zip(report.links, known.links) where own != link {
+            if link.isConstrained { configuration.constrainedInterfaces.insert(link.name) }
+            let hint = InterfaceHint(
+                name: link.name, index: link.index, metered: own.metered == link.metered ? nil : link.metered,
+                isRoaming: own.isRoaming == link.isRoaming ? nil : link.isRoaming)
+            _ = hints.set(hint)
+        }
+        return hints
+    }
+
+    /// What a service of the general path replies; nil without one, and for another subject.
+    private func state() -> [UInt8]? {
+        guard host == nil, family == nil, mark == nil, user == nil, port == nil, via == nil,
+            !ServicePaths.socketHere.isEmpty
+        else { return nil }
+        return StatusQuery.state(at: ServicePaths.socketHere)
     }
 
     /// A manager for these options; its observers, and `recorder` with all input, run on the loop's thread.
     func manager(
-        _ configuration: ReachabilityConfiguration, recorder: (@Sendable (RecordedItem) -> Void)? = nil
+        _ configuration: ReachabilityConfiguration, hints: InterfaceHints? = nil,
+        recorder: (@Sendable (RecordedItem) -> Void)? = nil
     ) -> ReachabilityManager {
         var environment = MonitorEnvironment.kernel
+        environment.hints = hints
         environment.recorder = recorder
         return ReachabilityManager(
             host.map { MonitorTarget($0.text) } ?? .general, configuration, .custom { $0() }, environment)

@@ -53,7 +53,7 @@ struct LinkTable {
     }
 
     /// "internet full; ": the beginning of an uplink's sentence; empty where it was not asked.
-    private static func internet(_ uplink: UplinkInternet?) -> String {
+    static func internet(_ uplink: UplinkInternet?) -> String {
         guard let uplink, uplink.state != .unknown else { return "" }
         return "internet \(uplink.state); "
     }

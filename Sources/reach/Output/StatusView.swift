@@ -13,7 +13,8 @@ enum StatusView {
         let path = report.path
         if !headline.isReason { text += paragraph(path.reason.sentence, style) }
         if let internet = report.internet {
-            text += paragraph("internet: \(internet): \(internet.explanation)", style)
+            let origin = report.adoptedSentence == nil ? "" : " (found by the service)"
+            text += paragraph("internet: \(internet): \(internet.explanation)\(origin)", style)
             if let sentence = report.internetSentence { text += paragraph(sentence, style) }
         }
         for note in notes(report) { text += paragraph(note, style) }

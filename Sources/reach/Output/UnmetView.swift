@@ -12,7 +12,7 @@ enum UnmetView {
     ) -> String {
         let host = report.subject.map { "\($0) " } ?? ""
         let holds = stable > .zero ? " for \(seconds(stable)) on end" : ""
-        let found = instead(report, condition.goal)
+        let found = instead(report, condition)
         let sentence = "\(host)not \(condition.words)\(holds) after \(seconds(waited)): \(found)"
         return text(sentence, report, condition, style)
     }
@@ -39,7 +39,8 @@ enum UnmetView {
         let width = shown.map { SafeText.width(style.text($0.name)) }.max() ?? 0
         for link in shown {
             let name = LinkTable.padded(style.text(link.name), width)
-            let lines = style.wrap(condition.unmet(link, report.path), indent: width + 4)
+            let found = condition.goal == .internet ? LinkTable.internet(report.uplink(link)) : ""
+            let lines = style.wrap(found + condition.unmet(link, report.path), indent: width + 4)
             text +=
                 "  \(name)  " + lines.joined(separator: "\n" + String(repeating: " ", count: width + 4))
                 + "\n"
@@ -48,13 +49,18 @@ enum UnmetView {
     }
 
     /// The current state in place of the condition: the path, or the reason why there is none.
-    private static func instead(_ report: Report, _ goal: WaitCondition.Goal) -> String {
+    private static func instead(_ report: Report, _ condition: WaitCondition) -> String {
         let path = report.path
         guard path.isOnline, path.reason.code != .local, let interface = path.interface else {
             return Headline.reason(report)
         }
         let over = path.underlay.map { " over \($0)" } ?? ""
-        if goal == .internet {
+        if condition.goal == .internet {
+            guard condition.considers(interface) else {
+                let considered = report.uplinks.filter { condition.considers($0.interface) }
+                return InternetSentence.text(considered, boot: report.boot)
+                    ?? "the server has not answered yet"
+            }
             guard let internet = report.internet, internet != .unknown else {
                 return "\(interface)\(over) has a path, the server has not answered yet"
             }

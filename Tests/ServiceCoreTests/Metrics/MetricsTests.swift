@@ -57,8 +57,32 @@ struct MetricsTests {
         #expect(!String(decoding: metrics.text, as: UTF8.self).contains("reach_interface_expensive"))
         metrics.links = [link("eth0", NetworkCost(.guessNo)), link("ppp0", NetworkCost(isRoaming: true))]
         let text = String(decoding: metrics.text, as: UTF8.self)
-        #expect(text.contains("\nreach_interface_expensive{interface=\"eth0\",metered=\"guess-no\"} 0\n"))
-        #expect(text.contains("\nreach_interface_expensive{interface=\"ppp0\",metered=\"unknown\"} 1\n"))
+        #expect(text.contains("\nreach_interface_expensive{interface=\"eth0\"} 0\n"))
+        #expect(text.contains("\nreach_interface_expensive{interface=\"ppp0\"} 1\n"))
+    }
+
+    @Test("UPL-443 Gauges say how certain a cost is, in series that stay the same when it changes")
+    func metered() {
+        func text(_ cost: NetworkCost) -> String {
+            var metrics = ServiceMetrics()
+            metrics.links = [
+                LinkReport(
+                    name: "wwan0", index: 1, medium: .cellular, isOnline: true,
+                    reason: ReachabilityReason(.defaultRoute, sentence: ""), cost: cost)
+            ]
+            return String(decoding: metrics.text, as: UTF8.self)
+        }
+        let cheap = text(NetworkCost(.guessNo))
+        let dear = text(NetworkCost(.yes, isRoaming: true, isConstrained: true))
+        for value in Metered.allCases {
+            let series = "\nreach_interface_metered{interface=\"wwan0\",value=\"\(value.rawValue)\"} "
+            #expect(cheap.contains(series + (value == .guessNo ? "1\n" : "0\n")))
+            #expect(dear.contains(series + (value == .yes ? "1\n" : "0\n")))
+        }
+        for name in ["expensive", "roaming", "constrained"] {
+            #expect(cheap.contains("\nreach_interface_\(name){interface=\"wwan0\"} 0\n"))
+            #expect(dear.contains("\nreach_interface_\(name){interface=\"wwan0\"} 1\n"))
+        }
     }
 
     @Test("a name that would steer the terminal of who looks at it does not")

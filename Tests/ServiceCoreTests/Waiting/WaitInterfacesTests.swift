@@ -76,6 +76,37 @@ struct WaitInterfacesTests {
         #expect(condition(.internet).match(Report(.unplugged, internet: .full)) == nil)
     }
 
+    @Test("UPL-440 The internet behind a named interface counts, whether the kernel prefers it or not")
+    func internetElsewhere() {
+        var report = Report(.wiredAndWiFi, internet: .limited)
+        func find(_ states: InternetState...) {
+            report.internet = states[0]
+            report.uplinks = zip(["eth0", "wlan0"], states).map { name, state in
+                UplinkInternet(
+                    interface: name, isPreferred: name == "eth0", InternetAnswer(state, "evidence"), wall: 0,
+                    boot: 0)
+            }
+        }
+        find(.limited, .full)
+        #expect(condition(.internet, ["wlan0"]).match(report) == "wlan0")
+        #expect(condition(.internet, ["eth0", "wlan0"]).match(report) == "wlan0")
+        #expect(condition(.internet, ignoring: ["eth*"]).match(report) == "wlan0")
+        // Without names it is the path in use.
+        #expect(condition(.internet).match(report) == nil)
+        let both = condition(.internet, ["eth0", "wlan0"], all: true)
+        #expect(both.match(report) == nil)
+        find(.full, .full)
+        #expect(both.match(report) == "eth0 wlan0")
+        find(.full, .portal)
+        #expect(condition(.internet, ["wlan0"]).match(report) == nil)
+        // A finding that is older than the loss of the link.
+        find(.full, .full)
+        report.links = Report(.wiredAndWiFi.with("wlan0", carrier: false)).links
+        #expect(condition(.internet, ["wlan0"]).match(report) == nil)
+        #expect(condition(.internet, ["wlan0"]).asked == ["wlan0"])
+        #expect(condition(.reachable, ["wlan0"]).asked == [])
+    }
+
     @Test("UPL-205 terms that contradict each other are found")
     func conflicts() throws {
         let none = WaitLimits()
@@ -84,8 +115,7 @@ struct WaitInterfacesTests {
         #expect(
             condition(.wired, ["wlan0", "eth0"], ignoring: ["wg*", "eth*"]).conflict(none)
                 == .ignoresNamed("eth0", pattern))
-        #expect(condition(.internet, ["a", "b"], all: true).conflict(none) == .internetThroughAll)
-        #expect(condition(.internet, ["a"], all: true).conflict(none) == nil)
+        #expect(condition(.internet, ["a", "b"], all: true).conflict(none) == nil)
         #expect(
             condition(.unreachable).conflict(WaitLimits(noCarrier: .seconds(1))) == .carrierForUnreachable)
         #expect(condition(.reachable, ["a", "b"], all: true, ignoring: ["c*"]).conflict(none) == nil)

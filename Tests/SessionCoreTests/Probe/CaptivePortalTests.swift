@@ -66,14 +66,20 @@ struct CaptivePortalTests {
         let other = try #require(URL(string: "http://192.0.2.1/"))
         let captive = CaptivePortal(isCaptive: true, signInURL: login)
         let found = InternetAnswer(.portal, "302 from here", portalURL: other)
-        #expect(found.joined(with: captive) == InternetAnswer(.portal, "302 from here", portalURL: login))
+        let words = "; sign in at https://portal.example/login"
+        #expect(
+            found.joined(with: captive)
+                == InternetAnswer(.portal, "302 from here" + words, portalURL: login))
+        // Not said twice.
+        let same = InternetAnswer(.portal, "redirected to \(login)", portalURL: login)
+        #expect(same.joined(with: captive) == same)
         #expect(found.joined(with: CaptivePortal(isCaptive: true)) == found)
         #expect(found.joined(with: CaptivePortal(isCaptive: false, signInURL: login)) == found)
         #expect(found.joined(with: nil) == found)
         let silent = InternetAnswer(.limited, "no answer in 10 s", isSilence: true)
         let told = silent.joined(with: captive)
         #expect(told.state == .portal && told.portalURL == login && !told.isSilence)
-        #expect(told.reason == "the network says that a sign-in is missing; no answer in 10 s")
+        #expect(told.reason == "the network says that a sign-in is missing; no answer in 10 s" + words)
         #expect(silent.joined(with: nil) == silent)
         #expect(InternetAnswer(.full).joined(with: captive) == InternetAnswer(.full))
     }

@@ -39,7 +39,7 @@ private struct Transcript: ~Copyable {
     /// The network with these uplinks, the preferred one first; another preferred one is another generation.
     mutating func network(
         _ uplinks: Uplink..., isTunnel: Bool = false, isUsable: Bool = true, isSame: Bool = false,
-        isAlternative: Bool = false
+        isAlternative: Bool = false, wanted: Set<String> = []
     ) -> String {
         if !isSame { generation += 1 }
         var network = UplinkProbeStateMachine.Network()
@@ -49,6 +49,7 @@ private struct Transcript: ~Copyable {
         network.isAlternative = isAlternative
         network.isUsable = isUsable
         network.generation = generation
+        network.wanted = wanted
         return record(machine.networkChanged(network, at: now))
     }
     mutating func answer(_ name: String, _ state: InternetState, _ reason: String = "") -> String {
@@ -190,6 +191,23 @@ struct UplinkProbeStateMachineTests {
         #expect(run.wait() == "ask eth0")
         // The portal of another is a failure as well.
         #expect(run.answer("eth0", .portal) == "ask wwan0!")
+    }
+
+    @Test("UPL-441 an expensive uplink that a client waits for is asked as any other, and only as long")
+    func wanted() {
+        var run = Transcript()
+        #expect(run.network(eth0, wwan0) == "ask eth0")
+        #expect(run.answer("eth0", .full) == "")
+        #expect(run.network(eth0, wwan0, isSame: true, wanted: ["wwan0"]) == "ask wwan0!")
+        #expect(run.answer("wwan0", .limited) == "")
+        #expect(run.deadline == 1)
+        #expect(run.network(eth0, wwan0, isSame: true) == "")
+        #expect(run.reason("wwan0") == "not asked: its traffic costs")
+        var patient = Transcript(expensivePause: 3600)
+        #expect(patient.network(eth0, wwan0, wanted: ["wwan0"]) == "ask eth0, ask wwan0!")
+        #expect(patient.answer("eth0", .full) == "")
+        #expect(patient.answer("wwan0", .limited) == "")
+        #expect(patient.deadline == 1)
     }
 
     @Test("UPL-074 with a pause of its own it is asked rarely while the preferred one works")

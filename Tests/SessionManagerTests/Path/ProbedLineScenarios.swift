@@ -73,6 +73,9 @@ struct ProbedLineScenarios {
         await lab.ask(.limited, .full)
         #expect(try await lab.fetch("/quick").error == nil)
         #expect(try await lab.requests(2).map(\.peer) == ["10.1.0.2", TwoPaths.secondAddress])
+        let detour = try #require(lab.manager.queue.detour)
+        #expect(detour.line == "a0" && detour.uplink == "b0")
+        #expect(detour.sentence.hasPrefix("a0: the internet was not found behind it ("))
     }
 
     @Test("UPL-046 A running download goes on over the uplink that the probe has found, by its verdict alone")

@@ -123,6 +123,53 @@ struct UplinkInternetTests {
         _ = try await program.status()
     }
 
+    @Test("UPL-450 status and watch beside a service: what it has found, and what it was told of costs")
+    func besideService() async throws {
+        let folder = try ScratchFolder("reach-beside")
+        let file = folder("reach.toml")
+        try "[probe]\nurl = \"http://10.0.0.1:8080/ok\"\nstatus = 204\n".write(
+            toFile: file, atomically: true, encoding: .utf8)
+        let lab = try await ServeLab(.f2, options: ["--config", file])
+        try await lab.lab.far.ip("addr add 10.0.0.1/32 dev lo")
+        let server = try await lab.lab.startOrigin()
+        #expect(await lab.shows("a0 full, b0 full") { Self.decoded($0)?.states })
+        let beside = ["env", "REACH_SOCKET=\(lab.socket)", BuiltProgram.reach]
+        // It waits for the service for 100 ms only, which a loaded machine may take.
+        func prints(_ arguments: String..., where holds: (String) -> Bool) async throws -> Bool {
+            for _ in 0..<50 {
+                let text = try await lab.lab.near.run(beside + arguments)
+                if holds(text) { return true }
+            }
+            return false
+        }
+        #expect(
+            try await prints("status", "--json") {
+                let report = Self.decoded($0)
+                return report?.states == "a0 full, b0 full"
+                    && report?.link("b0")?.internetReason == "204 from http://10.0.0.1:8080/ok"
+            })
+        #expect(
+            try await prints("status") {
+                $0.contains("internet: full: the server answers (found by the service)")
+            })
+        // A hint for each, of which the command line contradicts one.
+        for name in ["a0", "b0"] {
+            _ = try await lab.ask("SetHint", #"{"interface":"\#(name)","metered":"yes","roaming":true}"#)
+        }
+        #expect(
+            try await prints("status", "--json", "--metered", "a0=no") {
+                $0.ranges(of: #""metered":"no","roaming":true"#).count == 2
+                    && $0.ranges(of: #""metered":"yes","roaming":true"#).count == 1
+            })
+        #expect(
+            try await prints("watch", "--json", "--count", "1") {
+                $0.contains(#""expensive":true"#)
+                    && $0.ranges(of: #""metered":"yes","roaming":true"#).count == 3
+            })
+        server.terminate()
+        #expect(try await lab.stop() == .exited(0))
+    }
+
     @Test("UPL-094 the service tells each uplink: GetStatus, Monitor, status.json, metrics, hooks, the log")
     func service() async throws {
         let folder = try ScratchFolder("reach-uplinks")

@@ -38,7 +38,6 @@ struct WaitUsageTests {
             ("-i eth0 --ignore e*", ["--ignore e*", "eth0"]),
             ("--for internet", ["--for internet", "--probe"]),
             ("--probe http://192.0.2.1/", ["--for internet", "--probe"]),
-            ("--for internet --probe http://192.0.2.1/ -i a -i b --all", ["--for internet", "--all"]),
             ("--for unreachable --no-carrier-timeout 1", ["--for unreachable", "--no-carrier-timeout"]),
             ("--no-carrier-timeout 30", ["--no-carrier-timeout", "--timeout", "30 s"]),
             ("--timeout 5 --no-carrier-timeout 6", ["--no-carrier-timeout", "--timeout", "5 s"]),
@@ -73,6 +72,18 @@ struct WaitUsageTests {
                 reach: not connected to the internet after 5 s: eth0 has a path, internet limited: there is a path, but the \
                 server does not answer as it should
                 """)
+        let elsewhere = WaitCondition(goal: .internet, interfaces: ["wlan0"])
+        #expect(text(report, elsewhere)[0].hasSuffix("after 5 s: the server has not answered yet"))
+        report.uplinks = ["eth0", "wlan0"].map {
+            UplinkInternet(
+                interface: $0, isPreferred: $0 == "eth0", InternetAnswer(.limited, "evidence"), wall: 0,
+                boot: 0)
+        }
+        #expect(
+            text(report, elsewhere) == [
+                "reach: not connected to the internet through wlan0 after 5 s: wlan0: evidence",
+                "  wlan0  internet limited; rfkill-blocked",
+            ])
         let ignoring = WaitCondition(goal: .wifi, ignored: [InterfacePattern("eth*")].compactMap { $0 })
         #expect(
             text(report, ignoring) == [

@@ -57,10 +57,12 @@ struct ReportJSONTests {
         let text = String(decoding: line(report), as: UTF8.self)
         #expect(
             text.contains(
-                #""internetReason":null,"metered":"guess-no","roaming":true,"constrained":true},{"#),
+                #""internetReason":null,"metered":"guess-no","roaming":true,"constrained":true,"router":null,"portal":null},{"#
+            ),
             "\(text)")
         #expect(
-            text.hasSuffix(#","portal":null,"metered":"yes"}"# + "\n") && text.contains(#""expensive":true,"#)
+            text.contains(#","portal":null,"metered":"yes","roaming":"#)
+                && text.contains(#""expensive":true,"#)
         )
         let lines = StatusView.text(report, Style()).split(separator: "\n").map(String.init)
         #expect(lines.first?.contains("(expensive, roaming, constrained)") == true, "\(lines)")

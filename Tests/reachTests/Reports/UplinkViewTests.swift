@@ -60,6 +60,18 @@ struct UplinkViewTests {
         }
     }
 
+    @Test("UPL-449 What a running service has found is told as such")
+    func adopted() {
+        var report = Self.report(Self.deadLine)
+        report.adoptedSentence = "eth0: no answer, for 3 min"
+        let text = StatusView.text(report, Style())
+        #expect(
+            text.contains(
+                "as it should (found by the service)\n  eth0: no answer, for 3 min\n"), "\(text)")
+        report.adoptedSentence = ""
+        #expect(StatusView.text(report, Style()).contains("as it should (found by the service)\n\n"))
+    }
+
     @Test("UPL-106 one uplink that works needs no sentence, and without a probe nothing is said")
     func alone() {
         let text = StatusView.text(
