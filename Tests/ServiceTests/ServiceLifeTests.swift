@@ -122,7 +122,7 @@ struct ServiceLifeTests {
         await diary.wait { $0.contains { $0.hasPrefix("a reload") } }
         #expect(told().count == count && told().last == "a internet limited wired")
         service.perform { $0.reload() }
-        await diary.wait { $0.count { $0 == "a internet limited wired" } > count }
+        await diary.wait { $0.count { $0 == "a internet limited wired" } > 1 }
         #expect(told().contains("a internet - wired"))
         service.perform { [diary] service in
             service.whenEnded { diary.append("ended") }

@@ -84,12 +84,12 @@ package final class LinkResolver {
         let index = turns % count
         turns += 1
         if servers[index].descriptor < 0, !servers[index].isLost, !open(index) { lose(index) }
-        let isLost = servers[index].isLost
-        if !isLost {
-            for question in questions.values {
-                _ = send(servers[index].descriptor, question, question.count, 0)
-            }
+        for question in questions.values where !servers[index].isLost {
+            let sent = send(servers[index].descriptor, question, question.count, 0)
+            // By ICMP, about the question before.
+            if sent < 0, errno == ECONNREFUSED { lose(index) }
         }
+        let isLost = servers[index].isLost
         if servers.allSatisfy(\.isLost) || isLost && turns % count != 0 {
             setTimer(0)
         } else if turns == count * Self.triesPerServer {

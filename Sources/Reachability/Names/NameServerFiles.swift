@@ -32,7 +32,7 @@ package struct NameServerFiles: Sendable {
             let servers = Self.nameservers(files.lines(file)[...])
             if !servers.isEmpty { return servers }
         }
-        // The older one is in a folder that everybody may write to.
+        // The older one is in a folder that all users may write to.
         for folder in ["/tmp/resolv.conf.d", "/tmp"] {
             guard let file = files.written(folder, "resolv.conf.auto"), file.isTrusted else { continue }
             let text = String(decoding: file.bytes, as: UTF8.self)

@@ -22,7 +22,9 @@ package struct InternetProbeStateMachine: Sendable {
         /// Between a first failure behind `full` and the question that confirms it.
         package var confirmPause: Int64 = 1_000_000_000
         /// After each answer about an expensive uplink that is not in use, while the preferred one works; nil
-        /// if it is not asked then. At least so long after `full` where the preferred one is expensive.
+        /// if it is not asked then.
+        ///
+        /// At least so long after `full` where the preferred one is expensive.
         package var expensivePause: Int64?
 
         package init() {}

@@ -112,7 +112,7 @@ struct Wait: ParsableCommand {
             recorder = { watch.linksMayHaveChanged(after: $0) }
         }
         let manager = subject.manager(configuration, hints: hints, recorder: recorder)
-        // Somebody waits.
+        // The caller waits for the answer.
         let internet = try probe.make(manager, longestPause: .seconds(5))
         let question = internet?.observeFindings { watch.observe($0) }
         let observation = manager.observeReachability { watch.observe($0) }

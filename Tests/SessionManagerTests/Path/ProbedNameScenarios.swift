@@ -69,7 +69,7 @@ struct ProbedNameScenarios {
         let paths = try await TwoPaths()
         guard let names = try await SoakNames.start(paths) else { return }
         defer { names.program.terminate() }
-        // The server answers at each address of the other side, but not at one that nobody has.
+        // Nothing answers at these, not even that they are not there.
         try await paths.lab.far.ip("route add blackhole 10.8.0.0/24")
         let servers = ["10.8.0.1", "10.8.0.2", "10.8.0.3", "10.8.0.4"].compactMap { IPAddress($0) }
         let good = NameServerFiles().servers(for: 0, name: TwoPaths.second)
