@@ -59,7 +59,9 @@ struct PortalOutboxTests {
     /// UPL-435: the other uplink has the internet that a request asks for.
     private static func askForInternet(_ lab: ServeLab, _ server: RunningProgram) async throws {
         _ = try await lab.ask(
-            "Enqueue", #"{"url":"http://198.51.100.1:8080/asked","body":"hello","network":"internet"}"#)
+            "Enqueue",
+            #"{"url":"http://198.51.100.1:8080/asked","body":"hello","#
+                + #""network":"internet","lane":"asked"}"#)
         #expect(
             await server.output.comes { $0.contains { $0.hasSuffix("POST /asked") } },
             "\(lab.service.standardError)")
