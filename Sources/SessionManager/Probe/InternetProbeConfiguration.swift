@@ -34,7 +34,8 @@ public struct InternetProbeConfiguration: Sendable, Equatable {
     /// The longest pause while tasks wait for the internet.
     package var longestAwaitedPause: Duration = .seconds(15)
     /// How long a network's own API may take for its answer; 3 s, or ``timeout`` where that is shorter.
-    package var inquiryTimeout: Duration { min(timeout, .seconds(3)) }
+    package var inquiryTimeout: Duration { min(timeout, longestInquiry) }
+    package var longestInquiry: Duration = .seconds(3)
     /// Where the files of systemd-networkd are; empty for `/`.
     package var systemRoot = ""
 

@@ -58,7 +58,7 @@ struct FlappingLineScenarios {
 
     @Test(
         "UPL-434 When the line is back a running download returns to it where it is to go over to better paths",
-        .timeLimit(.minutes(2)), arguments: [BetterPathPolicy.move, .stay])
+        .timeLimit(.minutes(10)), arguments: [BetterPathPolicy.move, .stay])
     func movesBack(_ policy: BetterPathPolicy) async throws {
         let paths = try await TwoPaths(size: 1 << 20)
         let client = LineClient(paths, betterPath: policy)

@@ -63,7 +63,7 @@ struct PortalLineScenarios {
     /// server alone, over its own line.
     @Test(
         "UPL-433 Nothing without TLS leaves a dead line for a portal, neither by a race nor on a way around it",
-        .timeLimit(.minutes(2)), arguments: [true, false])
+        .timeLimit(.minutes(10)), arguments: [true, false])
     func deadLine(isDetoured: Bool) async throws {
         let paths = try await TwoPaths()
         let monitor = LineClient.monitor(paths)

@@ -68,7 +68,9 @@ struct UplinkProbeTests {
     private let origin: TestSupport.Origin
     init() async throws { origin = try await TestSupport.Origin.shared }
 
-    private func probe(_ path: String, _ provider: Uplinks, root: String = "") throws -> InternetProbe {
+    private func probe(
+        _ path: String, _ provider: Uplinks, root: String = "", inquiry: Duration = .seconds(60)
+    ) throws -> InternetProbe {
         var session = SessionConfiguration()
         session.hostAddresses = origin.resolveEntries
         session.proxy = ""
@@ -76,7 +78,8 @@ struct UplinkProbeTests {
             try SessionRequest(origin.url(path, at: .http)).url,
             expectation: InternetExpectation(statusCodes: [204...204]))
         // A machine that is busy elsewhere is no network that is silent.
-        configuration.timeout = .seconds(60)
+        configuration.timeout = .seconds(3600)
+        configuration.longestInquiry = inquiry
         configuration.firstPause = .milliseconds(20)
         configuration.longestPause = .milliseconds(20)
         configuration.systemRoot = root
@@ -180,19 +183,16 @@ struct UplinkProbeTests {
     }
 
     @Test(
-        "UPL-405 a network's own word is waited for 3 s, not as long as the server's answer",
+        "UPL-405 a network's own word is waited for a short while, not as long as the server's answer",
         .timeLimit(.minutes(10)))
     func slowWord() async throws {
         let target = "http://portal.example.com/login"
         let root = try files(origin.url("/hold/uplink-never?key=uplink-slow", at: .https))
-        let probe = try probe("/redirect-to?url=\(target)&code=302", Uplinks("main"), root: root.path)
-        let clock = ContinuousClock()
-        let start = clock.now
+        let probe = try probe(
+            "/redirect-to?url=\(target)&code=302", Uplinks("main"), root: root.path, inquiry: .seconds(1))
         probe.start()
         let found = await uplinks(of: probe, where: known)
         #expect(found.map(\.reason) == ["redirected to \(target)"])
-        // The probe has 60 s.
-        #expect(clock.now - start < .seconds(40))
         try await origin.release("uplink-never")
     }
 

@@ -42,6 +42,7 @@ struct QueueReturnTests {
             expectation: InternetExpectation())
         configuration.firstPause = .seconds(3600)
         configuration.longestPause = .seconds(3600)
+        configuration.longestAwaitedPause = .seconds(3600)
         let probe = try InternetProbe(configuration, provider: nil, session: session)
         lab.queue.internetProbe = probe
         probe.start()
