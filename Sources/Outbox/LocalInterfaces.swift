@@ -24,18 +24,18 @@ enum LocalInterfaces {
         return names
     }
 
-    /// An address as text, without the zone of a link's own (RFC 4007 §11); empty where it is none of IP.
-    private static func text(of address: UnsafePointer<sockaddr>) -> String {
+    /// An address as text, without the zone of a link's own (RFC 4007 §11); nil where it is none of IP.
+    private static func text(of address: UnsafePointer<sockaddr>) -> String? {
         let size: Int
         switch Int32(address.pointee.sa_family) {
         case AF_INET: size = MemoryLayout<sockaddr_in>.size
         case AF_INET6: size = MemoryLayout<sockaddr_in6>.size
-        default: return ""
+        default: return nil
         }
         var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         let code = getnameinfo(
             address, socklen_t(size), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
-        guard code == 0 else { return "" }
+        guard code == 0 else { return nil }
         let bytes = text.prefix { $0 != 0 && $0 != CChar(UInt8(ascii: "%")) }.map { UInt8(bitPattern: $0) }
         return String(decoding: bytes, as: UTF8.self)
     }
