@@ -10,7 +10,7 @@ enum LocalInterfaces {
     /// - Parameter address: The address as inet_ntop(3) writes it.
     static func holding(_ address: String) -> [String] {
         var list: UnsafeMutablePointer<ifaddrs>?
-        guard !address.isEmpty, getifaddrs(&list) == 0 else { return [] }
+        guard getifaddrs(&list) == 0 else { return [] }
         defer { freeifaddrs(list) }
         var names: [String] = []
         var next = list

@@ -92,6 +92,7 @@ struct PortalOutboxTests {
         #expect(
             await server.output.comes { $0.contains("origin POST /far") },
             "\(lab.service.standardError)")
+        try await Self.askForInternet(lab, server)
         let list = try await lab.ask("ListOutbox")
         #expect(list.contains("/near") && list.contains("only b0 is used"), "\(list)")
         #expect(!server.output.elements.contains { $0.contains("portal POST") || $0.contains("/near") })

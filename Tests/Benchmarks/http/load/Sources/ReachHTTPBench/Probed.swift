@@ -48,8 +48,8 @@ struct Probed {
         return true
     }
 
-    /// Queues requests behind two dead lines, and prints how much later than the probe's first full answer the
-    /// last of them was answered; the lines die and come back when standard input and output say so.
+    /// Queues requests behind two dead lines, and prints the time from the first full answer of the probe to
+    /// the last answer of a request; the lines die and come back when standard input and output say so.
     func hold(_ url: String, _ count: Int) async throws -> Bool {
         await wait(for: .full)
         print("ready")
