@@ -157,11 +157,13 @@ def alarms(report, programs, lab, scale):
 
 def line(report, programs, lab, scale):
     tls = paths.Certificate()
+    if programs.bench:
+        # First: the kernel repeats the last packets of connections over lines that died for minutes.
+        cost(report, programs, lab, scale, tls)
     downloads(report, programs, lab, scale, tls)
     if programs.bench:
         parts.streams(report, programs, lab, tls, 'the line dies', paths.dead_line, BAR_GAP, 'line')
         probed(report, programs, lab, scale)
         held(report, programs, lab, scale)
-        cost(report, programs, lab, scale, tls)
     if programs.reach:
         alarms(report, programs, lab, scale)
