@@ -74,6 +74,7 @@ struct FlappingLineScenarios {
             while try await paths.events.peers(of: "/quick").last != "10.1.0.2", count < 1_000 {
                 count += 1
                 #expect(try await client.fetch("/quick?\(count)").error == nil)
+                // No event tells that traffic has returned: each request asks.
                 try await Task.sleep(for: .milliseconds(50))
             }
             paths.release()
