@@ -16,7 +16,8 @@ final class LeaseFolder: Sendable {
         folder = try ScratchFolder("reach-leases")
         for path in [
             "run", "run/systemd", "run/systemd/netif", "run/systemd/netif/leases",
-            "run/systemd/netif/links", "var", "var/lib", "var/lib/dhcpcd", "var/db", "var/db/dhcpcd",
+            "run/systemd/netif/links", "run/systemd/resolve", "run/systemd/resolve/netif", "var", "var/lib",
+            "var/lib/dhcpcd", "var/db", "var/db/dhcpcd",
         ] {
             mkdir(folder(path), 0o755)
         }
@@ -172,6 +173,26 @@ struct NameServerFilesTests {
         symlink("../hosts", folder.folder("etc/hosts"))
         let files = NameServerFiles(root: folder.folder.path)
         #expect(files.hasHost("printer.example") && !files.hasHost("x"))
+    }
+
+    @Test("UPL-455 name servers that NetworkManager gave systemd-resolved for the link, with ports and zones")
+    func resolved() throws {
+        let folder = try LeaseFolder()
+        func servers(_ index: Int32, _ name: String) -> [String] {
+            NameServerFiles(root: folder.folder.path).servers(for: index, name: name).map(\.description)
+        }
+        mkdir(folder.folder("etc"), 0o755)
+        let text = "nameserver fe80::1%eth0\nnameserver fe80::1%4\nnameserver 127.0.0.53\n"
+        try folder.write("etc/resolv.conf", Array(text.utf8))
+        #expect(servers(3, "eth0") == ["fe80::1"] && servers(4, "wlan0") == ["fe80::1"])
+        #expect(servers(5, "wwan0").isEmpty)
+        let own = "LLMNR=yes\nSERVERS=192.0.2.1:5353#a [2001:db8::1]:54%wlan0#b 192.0.2.1%eth0\nDOMAINS=lan\n"
+        try folder.write("run/systemd/resolve/netif/4", Array(own.utf8))
+        #expect(servers(4, "wlan0") == ["192.0.2.1:5353", "[2001:db8::1]:54"])
+        #expect(servers(3, "eth0") == ["fe80::1"])
+        // networkd's come first, where it configures the link.
+        try folder.write("run/systemd/netif/links/4", Array("DNS=198.51.100.1\n".utf8))
+        #expect(servers(4, "wlan0") == ["198.51.100.1"])
     }
 
     @Test("UPL-403 name servers: OpenWrt's of the interface, or all where its name is another; pppd's")
