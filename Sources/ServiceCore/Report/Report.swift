@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 package import ReachabilityCore
 package import SessionCore
 
@@ -115,6 +116,13 @@ extension Report {
         uplinks = findings?.uplinks ?? []
         portal = findings?.portal
         adoptedSentence = nil
+    }
+
+    /// What was found of the internet; nil without a probe.
+    package var findings: InternetFindings? {
+        internet.map {
+            InternetFindings($0, portalURL: portal.flatMap { URL(string: $0) }, uplinks: uplinks)
+        }
     }
 
     /// The sentence about the uplinks; nil where the explanation of the state says all.

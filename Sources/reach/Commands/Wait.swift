@@ -105,7 +105,7 @@ struct Wait: ParsableCommand {
         let watch = ConditionWatcher(condition, limits, subject, waiter: waiter)
         var configuration = subject.configuration()
         // Only a probe asks what costs.
-        let hints = goal == .internet ? subject.hints(&configuration) : nil
+        let hints = goal == .internet ? subject.hints(&configuration, subject.state()) : nil
         // Observers hear of changes of the path in use only; a link's own path may come and go without one.
         var recorder: (@Sendable (RecordedItem) -> Void)?
         if condition.readsLinks || limits.noCarrier != nil {

@@ -170,6 +170,53 @@ struct UplinkInternetTests {
         #expect(try await lab.stop() == .exited(0))
     }
 
+    @Test("UPL-457 watch tells what a service finds, also of one that starts later, and of its successor")
+    func besideLaterService() async throws {
+        let folder = try ScratchFolder("reach-later")
+        let file = folder("reach.toml")
+        try "[probe]\nurl = \"http://10.0.0.1:8080/ok\"\nstatus = 204\n".write(
+            toFile: file, atomically: true, encoding: .utf8)
+        let lab = try await ServeLab(.f2, options: ["--config", file])
+        try await lab.lab.far.ip("addr add 10.0.0.1/32 dev lo")
+        let server = try await lab.lab.startOrigin()
+        let run = lab.lab.near
+        func watch(_ socket: String, _ arguments: String...) async throws -> RunningProgram {
+            try await run.start(["env", "REACH_SOCKET=\(socket)", BuiltProgram.reach, "watch"] + arguments)
+        }
+        let (json, text) = (try await watch(lab.socket, "--json"), try await watch(lab.socket))
+        // Neither the socket nor its folder is there yet.
+        let socket = folder("later/reach.varlink")
+        let early = try await watch(socket, "--json")
+        #expect(await early.output.comes { !$0.isEmpty })
+        let service = try await run.start([
+            BuiltProgram.reach, "serve", "--config", file, "--socket", socket, "--state-directory",
+            folder("state"),
+        ])
+        for program in [json, early] {
+            #expect(await program.output.comes { Self.decoded($0.last ?? "")?.states == "a0 full, b0 full" })
+        }
+        #expect(
+            await text.output.comes {
+                $0.contains { $0.contains("internet full") || $0.contains("internet: full") }
+            })
+        // The service ends, and its successor finds something else.
+        server.terminate()
+        lab.service.terminate()
+        _ = try await lab.service.status()
+        let successor = try await run.start(lab.command)
+        #expect(
+            await json.output.comes {
+                let report = Self.decoded($0.last ?? "")
+                return report?.event == "internet" && report?.internet == "limited"
+            })
+        #expect(await text.output.comes { $0.contains { $0.contains("internet limited") } })
+        for program in [json, text, early, service, successor] {
+            program.terminate()
+            _ = try await program.status()
+        }
+        try await lab.remove()
+    }
+
     @Test("UPL-094 the service tells each uplink: GetStatus, Monitor, status.json, metrics, hooks, the log")
     func service() async throws {
         let folder = try ScratchFolder("reach-uplinks")
