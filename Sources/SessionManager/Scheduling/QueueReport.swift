@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SessionCore
+public import SessionCore
 import Synchronization
 
 /// The state of a queue, for all threads.
@@ -36,6 +36,23 @@ final class QueueReport: Sendable {
         if hold.contains(.dependency) { reasons.append(.dependency) }
         if hold.contains(.lane) { reasons.append(.lane) }
         return reasons.isEmpty ? [.turn] : reasons
+    }
+}
+
+extension SessionTask {
+    /// Why it does not run though it was resumed; empty where it runs, or has not been resumed.
+    ///
+    /// The user's reason first, then the network's, then other tasks.
+    public var holdReasons: [HoldReason] {
+        guard schedule.ticket != nil else { return [] }
+        let reasons = session.queue.report.reasons(schedule.hold, schedule.demand)
+        return schedule.waitsForConnection && !reasons.contains(.turn) ? reasons + [.turn] : reasons
+    }
+    /// The first of ``holdReasons``.
+    public var waitingReason: HoldReason? { holdReasons.first }
+    /// Whether its queue holds it, before its start or parked: nothing of it is on its way.
+    package var isHeld: Bool {
+        schedule.ticket != nil && (!schedule.hold.isEmpty || schedule.waitsForConnection)
     }
 }
 

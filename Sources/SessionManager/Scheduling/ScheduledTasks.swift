@@ -76,6 +76,16 @@ final class ScheduledTasks {
     /// The next task that has waited too long for the network.
     func nextExpired(at now: Int64) -> QueueTicket? { queue.nextExpired(at: now) }
 
+    /// Why a task fails that has waited too long.
+    func offlineError(_ ticket: QueueTicket, _ gate: GateView) -> SessionError {
+        let scheduled = tasks[ticket.index]
+        if let failure = scheduled?.failure { return failure }
+        return SessionError(
+            .notConnectedToInternet,
+            gate.failureSentence(scheduled?.task.schedule.demand ?? .anyPath),
+            failingURL: scheduled?.task.originalRequest.url)
+    }
+
     /// The turn of a task has come.
     func begin(_ ticket: QueueTicket) -> ScheduledTask? {
         guard let scheduled = tasks[ticket.index] else { return nil }
