@@ -56,7 +56,7 @@ extension SessionTask {
     }
 }
 
-/// Where a task is in its manager's queue; written on the loop's thread, read on any.
+/// A copy for other threads of where a task is in its manager's queue; written on the loop's thread.
 struct ScheduleState: ~Copyable, Sendable {
     private let number = Atomic<UInt64>(0)
     private let holds = Atomic<UInt8>(0)
@@ -65,13 +65,13 @@ struct ScheduleState: ~Copyable, Sendable {
 
     /// Nil where it is in none.
     var ticket: QueueTicket? { QueueTicket(packed: number.load(ordering: .relaxed)) }
-    var hold: QueueHold {
-        get { QueueHold(rawValue: holds.load(ordering: .relaxed)) }
-        nonmutating set { holds.store(newValue.rawValue, ordering: .relaxed) }
-    }
-    var demand: NetworkDemand {
-        get { NetworkDemand(index: demands.load(ordering: .relaxed)) }
-        nonmutating set { demands.store(newValue.index, ordering: .relaxed) }
+    var hold: QueueHold { QueueHold(rawValue: holds.load(ordering: .relaxed)) }
+    var demand: NetworkDemand { NetworkDemand(index: demands.load(ordering: .relaxed)) }
+
+    /// Copies what the task's entry in the queue says, for other threads.
+    func publish(_ hold: QueueHold, _ demand: NetworkDemand) {
+        demands.store(demand.index, ordering: .relaxed)
+        holds.store(hold.rawValue, ordering: .relaxed)
     }
 
     /// Whether it has begun and waits for a connection of its host.

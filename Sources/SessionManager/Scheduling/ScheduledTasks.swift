@@ -59,7 +59,6 @@ final class ScheduledTasks {
     ) -> QueueTicket {
         let ticket = queue.enqueued(request, at: Reactor.now)
         add(ScheduledTask(task: task, transport: transport), ticket)
-        task.schedule.demand = request.demand
         if isSuspended { queue.suspended(ticket, at: Reactor.now) }
         return ticket
     }
@@ -82,7 +81,7 @@ final class ScheduledTasks {
         if let failure = scheduled?.failure { return failure }
         return SessionError(
             .notConnectedToInternet,
-            gate.failureSentence(scheduled?.task.schedule.demand ?? .anyPath),
+            gate.failureSentence(queue.demand(of: ticket)),
             failingURL: scheduled?.task.originalRequest.url)
     }
 
@@ -91,7 +90,7 @@ final class ScheduledTasks {
         guard let scheduled = tasks[ticket.index] else { return nil }
         tasks[ticket.index]?.failure = nil
         tasks[ticket.index]?.reportedReason = nil
-        scheduled.task.schedule.hold = []
+        scheduled.task.schedule.publish([], .anyPath)
         if scheduled.reportedReason != nil { events.publish(.released(scheduled.task)) }
         return scheduled
     }
@@ -108,7 +107,6 @@ final class ScheduledTasks {
     func park(
         _ ticket: QueueTicket, _ demand: NetworkDemand, failure: SessionError?, offlineLimit: Int64?
     ) {
-        tasks[ticket.index]?.task.schedule.demand = demand
         tasks[ticket.index]?.failure = failure
         queue.limited(ticket, to: offlineLimit)
         queue.parked(ticket, demand: demand, at: Reactor.now)
@@ -171,10 +169,10 @@ final class ScheduledTasks {
     /// Publishes why a task waits.
     func publishHold(_ ticket: QueueTicket) {
         guard let scheduled = tasks[ticket.index] else { return }
-        let (task, hold) = (scheduled.task, queue.hold(of: ticket))
-        task.schedule.hold = hold
+        let (task, hold, demand) = (scheduled.task, queue.hold(of: ticket), queue.demand(of: ticket))
+        task.schedule.publish(hold, demand)
         guard events.hasSubscribers, !hold.isEmpty, !hold.contains(.user) else { return }
-        let reason = report.reasons(hold, task.schedule.demand).first ?? .turn
+        let reason = report.reasons(hold, demand).first ?? .turn
         guard reason != scheduled.reportedReason else { return }
         tasks[ticket.index]?.reportedReason = reason
         events.publish(.held(task, reason))
