@@ -29,8 +29,25 @@ package struct ExchangeEnd: Sendable {
 
     package init(failure: SessionError.Code? = nil) { self.failure = failure }
 
-    /// What follows.
-    var action: RequestStateMachine.Action {
+    /// What follows an exchange.
+    package enum FollowUp: Sendable, Equatable {
+        case useStoredResponse
+        /// Send the request without the cache's conditions.
+        case reload
+        /// Send the request over a connection of its own.
+        case sendElsewhere
+        case followRedirect
+        case answerChallenge
+        case answerTunnel
+        case askAboutServer
+        /// Do with the response what is left to do.
+        case useResponse
+        /// End the try with its failure.
+        case failTry
+    }
+
+    /// What follows; nil for the same request on a path that is about to work.
+    var followUp: FollowUp? {
         switch validation {
         case .useStored: return .useStoredResponse
         case .reload: return .reload
@@ -39,15 +56,15 @@ package struct ExchangeEnd: Sendable {
         if isMisdirected { return .sendElsewhere }
         guard let failure else {
             if hasRedirect { return .followRedirect }
-            return isChallenge ? .answerChallenge : .finish
+            return isChallenge ? .answerChallenge : .useResponse
         }
         // The content of a redirect is not needed: if it is too long or broken, another connection follows.
         if hasRedirect, failure == .dataLengthExceedsMaximum || failure == .cannotDecodeRawData {
             return .followRedirect
         }
         if isTunnelChallenge { return .answerTunnel }
-        if mayReconnect { return .reconnect }
-        return isServerUndecided ? .askAboutServer : .fail
+        if mayReconnect { return nil }
+        return isServerUndecided ? .askAboutServer : .failTry
     }
 }
 
@@ -71,8 +88,17 @@ package struct ExchangeProgress: Sendable {
         case .restart: hasRedirect ? .redirect : isBodySpent ? .newBody : .request
         }
     }
+
+    /// The same after a handshake that failed: the server has received nothing, though a proxy may have been
+    /// asked for a tunnel.
+    var stepAfterHandshake: RequestStateMachine.Step? {
+        var unsent = self
+        unsent.interruption.hasBegun = false
+        return unsent.nextStep
+    }
 }
 
+/// What is known of a try that has failed.
 package struct FailedTry: Sendable {
     /// The network must not be used now.
     package var isBlocked = false
@@ -85,6 +111,28 @@ package struct FailedTry: Sendable {
     package var asksRetriers = false
 
     package init() {}
+
+    /// What is known after a failure.
+    ///
+    /// - Parameters:
+    ///   - step: what has failed, where no exchange had begun.
+    ///   - exchange: how far the exchange was; nil where none had begun.
+    package init(
+        after code: SessionError.Code, isBlocked: Bool, isForClock: Bool, isBodyRewindable: Bool,
+        isIdempotent: Bool, _ step: RequestStateMachine.Step,
+        _ exchange: @autoclosure () -> ExchangeProgress?
+    ) {
+        self.isBlocked = isBlocked
+        self.isForClock = isForClock
+        if isForClock {
+            stepWhenReachable = exchange().map { $0.stepAfterHandshake } ?? .request
+        } else if isBlocked,
+            InterruptionRules.canRepeatAfterFailure(
+                code: code, isIdempotent: isIdempotent, isBodyRewindable: isBodyRewindable)
+        {
+            stepWhenReachable = exchange().map { $0.nextStep } ?? step
+        }
+    }
 }
 
 /// A complete response, and what is left to do with it.
@@ -99,8 +147,8 @@ package struct FinalResponse: Sendable {
         case askRetriers
         case serialize
         case store
-        /// Complete the task.
-        case settle
+        /// Finish the task with it.
+        case finish
     }
 
     /// What the rules for partial content say of the end.
@@ -136,7 +184,7 @@ package struct FinalResponse: Sendable {
             if isRefusal { return .askRetriers }
             if isSerialized { return .serialize }
         }
-        return done < Stage.storing.rawValue && isCached ? .store : .settle
+        return done < Stage.storing.rawValue && isCached ? .store : .finish
     }
 }
 

@@ -2,49 +2,42 @@
 
 /// Decides what a request does next: one method for each event, one action for each answer.
 ///
-/// The executor carries the actions out. `-` means that the event changes nothing.
+/// The executor carries the actions out. Under way is `sending` until `receivedHead`, then
+/// `receiving`; `-` is no change.
 ///
-/// | event \ state | preparing | waiting | sending, receiving | deciding       | asking   | backing off |
-/// |---------------|-----------|---------|--------------------|----------------|----------|-------------|
-/// | `ready`       | send/wait | -       | -                  | -              | -        | -           |
-/// | `asked`       | asking    | -       | deciding           | deciding       | asking   | -           |
-/// | `answered`    | -         | -       | -                  | counts         | prepares | -           |
-/// | `decided`     | -         | -       | -                  | receiving      | -        | -           |
-/// | `ended`       | -         | -       | what follows       | kept, or that  | -        | -           |
-/// | `suspended`   | held      | held    | bytes stop         | bytes stop     | held     | held        |
-/// | `resumed`     | -         | proceeds| bytes flow         | bytes flow     | -        | -           |
-/// | `parked`      | held      | held    | given up, waits    | given up, waits| held     | held (1)    |
-/// | `unparked`    | -         | goes on | -                  | -              | -        | -           |
-/// | `timerFired`  | -         | -       | -                  | -              | -        | next try    |
-/// | `stopped`     | finished  | finished| finished           | finished       | finished | finished    |
+/// | event        | preparing   | waiting   | under way | deciding    | asking    | backing off | finished |
+/// |--------------|-------------|-----------|-----------|-------------|-----------|-------------|----------|
+/// | ready        | sending 1   | -         | -         | -           | -         | -           | -        |
+/// | receivedHead | -           | -         | receiving | -           | -         | -           | -        |
+/// | asked        | asking      | -         | deciding  | anew 2      | anew 2    | -           | -        |
+/// | answered     | late        | late      | late      | counts      | preparing | late        | late     |
+/// | decided      | -           | -         | -         | receiving 3 | -         | -           | -        |
+/// | ended        | -           | -         | next 4    | kept 3      | -         | -           | -        |
+/// | failed       | waiting 5   | waiting 5 | waiting 5 | waiting 5   | waiting 5 | waiting 5   | -        |
+/// | backsOff     | backing off | -         | -         | -           | -         | -           | -        |
+/// | timerFired   | -           | -         | -         | -           | -         | next try 6  | -        |
+/// | suspended    | held        | held      | stops     | stops       | held      | held        | -        |
+/// | resumed      | free        | next 6    | flows     | flows       | free      | free        | -        |
+/// | parked       | held        | held      | waiting 7 | waiting 7   | held      | held 6      | -        |
+/// | unparked     | free        | next 6    | free      | free        | free      | free        | -        |
+/// | waits        | untimed     | untimed   | untimed   | untimed     | untimed   | untimed     | -        |
+/// | finished     | finished    | finished  | finished  | finished    | finished  | finished    | -        |
 ///
-/// (1) A reconnection waits for the network instead.
+/// 1. `waiting` under a hold, and where the network must not be used, which is a hold then.
+/// 2. The answer to the question before is late.
+/// 3. A whole response is kept until it is decided about, and ends then; one that broke leads to what is next.
+/// 4. What the end asks for: `preparing`, or `backingOff` before a reconnection.
+/// 5. Where the network or the clock explains the failure, and the request may be sent again; else the
+///    retriers are asked, or the task is finished.
+/// 6. Unless a hold is left, which a reconnection and a waiting request wait for; a retry does not. The
+///    network's hold takes the place of a reconnection's timer.
+/// 7. The exchange is given up. The try fails where its request must not be sent again; a whole response is
+///    only held.
 ///
 /// A hold (the user's, the network's) stops nothing but the beginning of an exchange and the bytes of one
-/// that is under way: questions are answered and timers run meanwhile.
+/// that is under way: questions are answered and timers run meanwhile. The wait for a connection stops the
+/// limit of time alone.
 package struct RequestStateMachine: ~Copyable, Sendable {
-    /// What the next exchange sends.
-    package enum Step: Sendable, Equatable {
-        /// The original request, from the adapters on.
-        case attempt
-        /// The current request, for the first time or again.
-        case request
-        /// The request that the last response asks for.
-        case redirect
-        /// The current request with another body: its own was read, and cannot be read twice.
-        case newBody
-        /// A request for the bytes that are missing.
-        case range
-    }
-
-    /// What a timer delays.
-    package enum Delay: Sendable, Equatable {
-        /// The next try, as a retrier wants it.
-        case retry
-        /// The same request, on a path that is about to work.
-        case reconnection
-    }
-
     package enum State: Sendable, Equatable {
         /// The next exchange, or the outcome, is being determined.
         case preparing
@@ -60,61 +53,6 @@ package struct RequestStateMachine: ~Copyable, Sendable {
         case asking
         case backingOff(Delay)
         case finished
-    }
-
-    /// What keeps a request from proceeding.
-    package struct Holds: OptionSet, Sendable {
-        package let rawValue: UInt8
-        package init(rawValue: UInt8) { self.rawValue = rawValue }
-        package static let user = Holds(rawValue: 1)
-        /// The request is parked.
-        package static let network = Holds(rawValue: 2)
-        /// The exchange under way waits for a connection of its host.
-        package static let connection = Holds(rawValue: 4)
-    }
-
-    /// What the executor does.
-    package enum Action: Sendable, Equatable {
-        case nothing
-        /// Determine what is sent.
-        case prepare(Step)
-        /// Begin the exchange.
-        case send
-        /// Report that the network is waited for, before anything is sent.
-        case park
-        /// The same after a failure, which is the outcome if the wait is in vain.
-        case parkAfterFailure(Step)
-        /// Stop the bytes of the exchange, or let them flow again.
-        case pause, unpause
-        /// End the exchange; its request is sent again later, or the rest of its content is asked for.
-        case abandon(Step)
-        /// End the exchange, and fail: the outcome is unknown, or the answer cannot be had whole.
-        case abandonAndFail(InterruptionVerdict)
-        /// Let the content flow to where it was decided to go.
-        case passContent
-        /// Decide once more what follows: the response was complete before the delegate had decided.
-        case conclude
-        case cancelTimer
-        /// Set the timer of a reconnection.
-        case reconnect
-
-        // What follows an exchange.
-        case useStoredResponse
-        /// Send the request without the cache's conditions.
-        case reload
-        /// Send the request over a connection of its own.
-        case sendElsewhere
-        case followRedirect
-        case answerTunnel
-        case answerChallenge
-        case askAboutServer
-        case fail
-        case finish
-
-        // What follows a failed try.
-        case askRetriers
-        /// End the task with its failure.
-        case complete
     }
 
     /// Identifies a question: an answer to an earlier one is late.
@@ -146,7 +84,7 @@ package struct RequestStateMachine: ~Copyable, Sendable {
 
     /// The current request is to be sent, unless `isBlocked`: the network must not be used by it now.
     package mutating func ready(isBlocked: Bool) -> Action {
-        guard state != .finished else { return .nothing }
+        guard state == .preparing else { return .nothing }
         state = .waiting(.request)
         if isHeld { return .nothing }
         if isBlocked {
@@ -189,7 +127,7 @@ package struct RequestStateMachine: ~Copyable, Sendable {
     package mutating func decided() -> Action {
         guard case .deciding(let hasEnded) = state else { return .nothing }
         state = .receiving
-        return hasEnded ? .conclude : .passContent
+        return hasEnded ? .endExchange : .resumeContent
     }
 
     package mutating func ended(_ end: ExchangeEnd) -> Action {
@@ -201,26 +139,28 @@ package struct RequestStateMachine: ~Copyable, Sendable {
         // What is asked about the exchange does not matter any more.
         number &+= 1
         state = .preparing
-        let action = end.action
-        if action == .reconnect { state = .backingOff(.reconnection) }
-        return action
+        guard let next = end.followUp else {
+            state = .backingOff(.reconnection)
+            return .reconnect
+        }
+        return .follow(next)
     }
 
     package mutating func failed(_ failure: FailedTry) -> Action {
         guard state != .finished else { return .nothing }
         if failure.isBlocked || failure.isForClock, !isParked, let step = failure.stepWhenReachable {
-            holds.insert(.network)
+            holds.formUnion(failure.isForClock ? [.network, .clock] : .network)
             state = .waiting(step)
             return .parkAfterFailure(step)
         }
-        return failure.asksRetriers ? .askRetriers : .complete
+        return failure.asksRetriers ? .askRetriers : .finish
     }
 
     // MARK: Delays
 
     /// A retrier wants another try after a while.
     package mutating func backsOff() {
-        if state != .finished { state = .backingOff(.retry) }
+        if state == .preparing { state = .backingOff(.retry) }
     }
 
     package mutating func timerFired() -> Action {
@@ -231,7 +171,7 @@ package struct RequestStateMachine: ~Copyable, Sendable {
             return .prepare(.attempt)
         case .reconnection:
             state = .waiting(.request)
-            return wake()
+            return proceed()
         }
     }
 
@@ -246,13 +186,15 @@ package struct RequestStateMachine: ~Copyable, Sendable {
     package mutating func resumed() -> Action {
         guard state != .finished, holds.contains(.user) else { return .nothing }
         holds.remove(.user)
-        return isUnderWay ? .unpause : wake()
+        return isUnderWay ? .unpause : proceed()
     }
 
     /// The network must not be used any more, or the connection is dead; `exchange` says how far it was.
-    package mutating func parked(_ exchange: @autoclosure () -> ExchangeProgress) -> Action {
+    package mutating func parked(
+        _ exchange: @autoclosure () -> ExchangeProgress, needsInternet: Bool = false
+    ) -> Action {
         guard state != .finished, !isParked else { return .nothing }
-        holds.insert(.network)
+        holds.formUnion(needsInternet ? [.network, .internet] : .network)
         switch state {
         case .backingOff(.reconnection):
             state = .waiting(.request)
@@ -273,19 +215,19 @@ package struct RequestStateMachine: ~Copyable, Sendable {
     /// The network may be used again.
     package mutating func unparked() -> Action {
         guard state != .finished, isParked else { return .nothing }
-        holds.remove(.network)
-        return wake()
+        holds.subtract([.network, .clock, .internet])
+        return proceed()
     }
 
     /// The exchange waits for a connection of its host, or does not any more; true if that is new.
     package mutating func waits(forConnection isWaiting: Bool) -> Bool {
-        guard holds.contains(.connection) != isWaiting else { return false }
+        guard state != .finished, holds.contains(.connection) != isWaiting else { return false }
         if isWaiting { holds.insert(.connection) } else { holds.remove(.connection) }
         return true
     }
 
     /// The task ends; false where it has ended before.
-    package mutating func stopped() -> Bool {
+    package mutating func finished() -> Bool {
         guard state != .finished else { return false }
         state = .finished
         holds.remove(.connection)
@@ -293,7 +235,7 @@ package struct RequestStateMachine: ~Copyable, Sendable {
         return true
     }
 
-    private mutating func wake() -> Action {
+    private mutating func proceed() -> Action {
         guard case .waiting(let step) = state, !isHeld else { return .nothing }
         state = .preparing
         return .prepare(step)

@@ -37,22 +37,22 @@ struct QueueEntry: Sendable {
         case free
         /// Not started yet, or parked.
         case held
-        /// Takes a place.
+        /// Takes a slot among those that run.
         case active
-        /// Started and suspended by the user: it takes no place.
+        /// Started and suspended by the user: it takes no slot.
         case suspended
     }
 
     var phase = Phase.free
     var isSuspended = false
-    /// In the line of those which only gate and limits hold.
+    /// In the heap of those which only gate and limits hold.
     var isReady = false
     /// Has run before.
     var isParked = false
     var demand = NetworkDemand.anyPath
     /// Tells tickets of this slot apart.
     var generation: UInt32 = 1
-    /// Tells its places in lines apart.
+    /// Invalidates older heap items of this slot.
     var stamp: UInt32 = 0
     var key: Int64 = 0
     var order: UInt64 = 0

@@ -12,8 +12,8 @@ extension RequestQueueStateMachine {
             ramp = nil
             return nil
         }
-        while let (line, slot) = best(of: open) {
-            lines[line].removeFirst()
+        while let (index, slot) = best(of: open) {
+            heaps[index].removeFirst()
             let host = Int(entries[slot].host)
             if host >= 0, hosts[host].active >= limits.maximumPerHost {
                 hosts[host].blocked.add(item(slot))
@@ -25,23 +25,23 @@ extension RequestQueueStateMachine {
         return nil
     }
 
-    /// The first of all lines that are open.
-    private mutating func best(of open: DemandSet) -> (line: Int, slot: Int)? {
-        var best: (line: Int, item: TicketHeap.Item)?
+    /// The first of all heaps that are open.
+    private mutating func best(of open: DemandSet) -> (index: Int, slot: Int)? {
+        var best: (index: Int, item: TicketHeap.Item)?
         var rest = open.rawValue
         while rest != 0 {
-            let line = rest.trailingZeroBitCount
+            let index = rest.trailingZeroBitCount
             rest &= rest - 1
-            while let item = lines[line].first {
+            while let item = heaps[index].first {
                 guard isCurrent(item) else {
-                    lines[line].removeFirst()
+                    heaps[index].removeFirst()
                     continue
                 }
-                if best.map({ item.isBefore($0.item) }) ?? true { best = (line, item) }
+                if best.map({ item.isBefore($0.item) }) ?? true { best = (index, item) }
                 break
             }
         }
-        return best.map { ($0.line, Int($0.item.slot)) }
+        return best.map { ($0.index, Int($0.item.slot)) }
     }
 
     private mutating func start(_ slot: Int) {
@@ -58,7 +58,7 @@ extension RequestQueueStateMachine {
         ramp?.spend()
     }
 
-    /// It gives back its place among those that run, if it has one; it counts as held then.
+    /// It gives back its slot among those that run, if it has one; it counts as held then.
     mutating func leaveActivity(_ slot: Int) {
         guard entries[slot].phase == .active else { return }
         active -= 1
@@ -69,18 +69,18 @@ extension RequestQueueStateMachine {
         unblock(host)
     }
 
-    /// Puts those in line again that only their host had no room for.
+    /// Puts those into their heaps again that only their host had no room for.
     mutating func unblock(_ host: Int) {
         var room = limits.maximumPerHost - hosts[host].active
         while room > 0, let item = hosts[host].blocked.first {
             hosts[host].blocked.removeFirst()
             guard isCurrent(item) else { continue }
-            lines[Int(entries[Int(item.slot)].demand.index)].add(item)
+            heaps[Int(entries[Int(item.slot)].demand.index)].add(item)
             room -= 1
         }
     }
 
-    /// Puts an entry in line, or takes it out, as what holds it says.
+    /// Puts an entry into its heap, or takes it out, as what holds it says.
     mutating func review(_ slot: Int, at now: Int64) {
         let isReady =
             entries[slot].phase == .held && !entries[slot].isSuspended && entries[slot].dependencies <= 0
@@ -92,7 +92,7 @@ extension RequestQueueStateMachine {
         entries[slot].stamp &+= 1
         ready[Int(demand.index)] += 1
         readySet.insert(DemandSet(demand))
-        lines[Int(demand.index)].add(item(slot))
+        heaps[Int(demand.index)].add(item(slot))
         guard entries[slot].limit >= 0 else { return }
         impatient += 1
         if !isPaused, !passable.contains(demand) { beginPatience(slot, at: now) }
@@ -101,17 +101,17 @@ extension RequestQueueStateMachine {
     mutating func leaveReady(_ slot: Int) {
         guard entries[slot].isReady else { return }
         let demand = entries[slot].demand
-        let line = Int(demand.index)
+        let index = Int(demand.index)
         entries[slot].isReady = false
         entries[slot].stamp &+= 1
-        ready[line] -= 1
-        if ready[line] == 0 { readySet.subtract(DemandSet(demand)) }
+        ready[index] -= 1
+        if ready[index] == 0 { readySet.subtract(DemandSet(demand)) }
         if entries[slot].limit >= 0 { impatient -= 1 }
-        guard lines[line].count > 64, lines[line].count > 2 * ready[line] else { return }
-        var heap = lines[line]
-        lines[line] = TicketHeap()
-        heap.compact(valid: ready[line]) { isCurrent($0) }
-        lines[line] = heap
+        guard heaps[index].count > 64, heaps[index].count > 2 * ready[index] else { return }
+        var heap = heaps[index]
+        heaps[index] = TicketHeap()
+        heap.compact(valid: ready[index]) { isCurrent($0) }
+        heaps[index] = heap
     }
 
     private func item(_ slot: Int) -> TicketHeap.Item {
@@ -163,12 +163,12 @@ extension RequestQueueStateMachine {
 
     mutating func enter(host name: String, _ slot: Int) {
         entries[slot].host = hostNames.enter(name)
-        while hosts.count < hostNames.count { hosts.append(HostPlaces()) }
+        while hosts.count < hostNames.count { hosts.append(HostSlots()) }
     }
 
     mutating func leaveHost(_ slot: Int) {
         let number = entries[slot].host
         guard number >= 0 else { return }
-        if hostNames.leave(number) { hosts[Int(number)] = HostPlaces() }
+        if hostNames.leave(number) { hosts[Int(number)] = HostSlots() }
     }
 }

@@ -17,7 +17,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
     }
 
     /// The transfers of one host.
-    struct HostPlaces: Sendable {
+    struct HostSlots: Sendable {
         var active = 0
         /// Those that would be next if the host had room.
         var blocked = TicketHeap()
@@ -39,7 +39,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
     private var random: UInt64
 
     /// By demand: those that only gate and limits hold, and how many they are.
-    var lines: [TicketHeap]
+    var heaps: [TicketHeap]
     var ready: [Int]
     var readySet: DemandSet = []
     /// By demand: how often the gate has closed for it.
@@ -50,7 +50,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
     var impatient = 0
 
     var hostNames = NameTable()
-    var hosts: [HostPlaces] = []
+    var hosts: [HostSlots] = []
     var laneNames = NameTable()
     var lanes: [Lane] = []
 
@@ -62,7 +62,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
     /// A queue; the seed serves the ramp.
     package init(seed: UInt64 = 0) {
         random = seed
-        lines = Array(repeating: TicketHeap(), count: NetworkDemand.count)
+        heaps = Array(repeating: TicketHeap(), count: NetworkDemand.count)
         ready = Array(repeating: 0, count: NetworkDemand.count)
         closings = Array(repeating: 0, count: NetworkDemand.count)
     }
@@ -156,7 +156,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
         entries[slot].limit = limit.map { max(0, $0) } ?? -1
     }
 
-    /// The user holds it: it gives its place back.
+    /// The user holds it: it gives its slot back.
     package mutating func suspended(_ ticket: QueueTicket, at now: Int64) {
         guard let slot = slot(ticket), !entries[slot].isSuspended else { return }
         entries[slot].isSuspended = true
@@ -192,6 +192,11 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
         if entries[slot].dependencies > 0 { hold.insert(.dependency) }
         if !isFirstOfLane(slot) { hold.insert(.lane) }
         return hold
+    }
+
+    /// What it asks of the network.
+    package func demand(of ticket: QueueTicket) -> NetworkDemand {
+        slot(ticket).map { entries[$0].demand } ?? .anyPath
     }
 
     /// Whether a request waits.

@@ -5,7 +5,7 @@ package struct QueueTicket: Sendable, Hashable {
     let slot: Int32
     let generation: UInt32
 
-    /// As one number, for a place that can only hold one.
+    /// As one number, for an atomic that can only hold one.
     package var packed: UInt64 { UInt64(UInt32(bitPattern: slot)) << 32 | UInt64(generation) }
     /// From the number; nil for 0, which is none.
     package init?(packed: UInt64) {
@@ -45,29 +45,29 @@ struct TicketHeap: Sendable {
 
     mutating func add(_ item: Item) {
         items.append(item)
-        var place = items.count - 1
-        while place > 0 {
-            let parent = (place - 1) / 2
+        var index = items.count - 1
+        while index > 0 {
+            let parent = (index - 1) / 2
             guard item.isBefore(items[parent]) else { break }
-            items[place] = items[parent]
-            place = parent
+            items[index] = items[parent]
+            index = parent
         }
-        items[place] = item
+        items[index] = item
     }
 
     mutating func removeFirst() {
         let last = items.removeLast()
         guard !items.isEmpty else { return }
-        var place = 0
+        var index = 0
         while true {
-            var child = 2 * place + 1
+            var child = 2 * index + 1
             guard child < items.count else { break }
             if child + 1 < items.count, items[child + 1].isBefore(items[child]) { child += 1 }
             guard items[child].isBefore(last) else { break }
-            items[place] = items[child]
-            place = child
+            items[index] = items[child]
+            index = child
         }
-        items[place] = last
+        items[index] = last
     }
 
     mutating func removeAll() { items = [] }

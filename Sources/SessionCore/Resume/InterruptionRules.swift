@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import HTTPTypes
+
 /// How far an exchange was when its connection died.
 package struct Interruption: Sendable, Equatable {
     /// Where the content of the response goes.
@@ -65,12 +67,37 @@ package enum InterruptionRules {
     package static func canRepeatAfterFailure(
         code: SessionError.Code, isIdempotent: Bool, isBodyRewindable: Bool
     ) -> Bool {
-        guard isBodyRewindable else { return false }
-        switch code {
-        // The server has received nothing.
-        case .notConnectedToInternet, .cannotFindHost, .cannotConnectToHost: return true
-        case .networkConnectionLost: return isIdempotent
-        default: return false
+        isBodyRewindable && (code.isUnconnected || code == .networkConnectionLost && isIdempotent)
+    }
+
+    /// Whether another try of a download may ask for the rest: not after a failure that says that the content
+    /// is bad.
+    ///
+    /// - Parameter status: of the response that came with the failure.
+    package static func canContinueInNextTry(after code: SessionError.Code, status: Int?) -> Bool {
+        code.isOutage || code == .badServerResponse && ![nil, 200, 206].contains(status)
+    }
+}
+
+extension SessionError.Code {
+    /// Whether no connection came about: the server has received nothing.
+    package var isUnconnected: Bool {
+        switch self {
+        case .notConnectedToInternet, .cannotFindHost, .cannotConnectToHost: true
+        default: false
+        }
+    }
+
+    /// Whether the server cannot be reached (RFC 5861 §4).
+    package var isOutage: Bool { isUnconnected || self == .networkConnectionLost || self == .timedOut }
+}
+
+extension HTTPRequest.Method {
+    /// Whether it may be carried out several times with the effect of one (RFC 9110 §9.2.2).
+    package var isIdempotent: Bool {
+        switch self {
+        case .get, .head, .put, .delete, .options, .trace: true
+        default: false
         }
     }
 }

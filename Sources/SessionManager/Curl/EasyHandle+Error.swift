@@ -94,7 +94,7 @@ extension EasyHandle {
         let code = SessionError.Code(curlCode: failure.curlCode, osErrno: failure.errno)
         guard code == .cannotConnectToHost else { return nil }
         return SessionError(
-            code, "the proxy \(proxy.place) cannot be connected to: \(failure.message)",
+            code, "the proxy \(proxy.authority) cannot be connected to: \(failure.message)",
             advice: "start the proxy, or correct \(source), which names it", failingURL: url,
             transport: failure)
     }
@@ -110,7 +110,7 @@ extension EasyHandle {
     ) -> SessionError {
         let server = "\(url.host() ?? "the server"):\(Origin(url)?.port ?? 0)"
         return SessionError(
-            .cannotConnectToHost, "the proxy \(proxy.place) does not let through to \(server): \(reason)",
+            .cannotConnectToHost, "the proxy \(proxy.authority) does not let through to \(server): \(reason)",
             advice: "ask whoever runs the proxy, or name another one", failingURL: url, transport: failure)
     }
 
@@ -119,8 +119,8 @@ extension EasyHandle {
     ) -> SessionError {
         SessionError(
             .userAuthenticationRequired,
-            "the proxy \(proxy.place) wants other credentials than it has been given, or any: \(reason)",
-            advice: "write them into the proxy's address, \(scheme)://USER:PASSWORD@\(proxy.place)",
+            "the proxy \(proxy.authority) wants other credentials than it has been given, or any: \(reason)",
+            advice: "write them into the proxy's address, \(scheme)://USER:PASSWORD@\(proxy.authority)",
             failingURL: url, transport: failure)
     }
 }

@@ -6,18 +6,6 @@ import SessionCore
 
 /// Answers the challenges of servers and proxies for one task; made when the first one comes.
 final class AuthenticationFlow {
-    /// What follows a challenge, or the answer of a handler.
-    enum Step {
-        /// The answer was late.
-        case nothing
-        /// Ask, and hand the answer to ``answered(_:ticket:_:_:)``.
-        case ask(@Sendable () async -> Answer, ticket: Int)
-        case send(SessionRequest)
-        /// Nothing has credentials: the response is the task's, or the error of the tunnel.
-        case decline
-        case fail(SessionError)
-    }
-
     typealias Answer = Result<ChallengeDisposition, any Error>
 
     private var machine = AuthenticationStateMachine()
@@ -25,7 +13,7 @@ final class AuthenticationFlow {
     private(set) var libraryCredentials: LibraryCredentials?
 
     /// A response that asks for credentials is complete, or a proxy wants some before it makes a tunnel.
-    func challenged(_ demand: CredentialDemand, _ chain: RequestChain, _ engine: TransferEngine) -> Step {
+    func challenged(_ demand: CredentialDemand, _ chain: RequestChain, _ engine: TransferEngine) -> NextStep {
         let (task, response, url) = (chain.task, demand.response, demand.response.url)
         let proxy = response.statusCode == 407 ? engine.proxy(for: url) : nil
         var offers = AuthenticationChallenge.offers(
@@ -41,15 +29,7 @@ final class AuthenticationFlow {
         let plan = task.plan
         let handler: AuthenticationStateMachine.Handler =
             plan.options.challengeHandler != nil || plan.delegate != nil ? .task : .none
-        return step(machine.challenged(offers, handler: handler), demand, chain)
-    }
-
-    func answered(_ answer: Answer, ticket: Int, _ demand: CredentialDemand, _ chain: RequestChain) -> Step {
-        switch answer {
-        case .success(let disposition):
-            step(machine.answered(disposition, ticket: ticket), demand, chain)
-        case .failure(let error): step(machine.answered(with: error, ticket: ticket), demand, chain)
-        }
+        return follow(machine.challenged(offers, handler: handler), demand, chain)
     }
 
     /// The server that asked has let the request in, and redirects it.
@@ -58,14 +38,18 @@ final class AuthenticationFlow {
     /// libcurl would show the credentials of one origin to the next.
     func forgetLibraryCredentials() { libraryCredentials = nil }
 
-    private func step(
+    private func follow(
         _ step: AuthenticationStateMachine.Step, _ demand: CredentialDemand, _ chain: RequestChain
-    ) -> Step {
+    ) -> NextStep {
         switch step {
         case .ignore: .nothing
-        case .withoutCredential, .evaluateTrust: .decline
-        case .fail(let error): .fail(chain.sessionError(error, .userCancelledAuthentication))
-        case .ask(let challenge, let ticket): .ask(question(challenge, chain.task), ticket: ticket)
+        case .withoutCredential, .evaluateTrust: demand.declined
+        case .fail(let error): .finishFailed(chain.sessionError(error, .userCancelledAuthentication))
+        case .ask(let challenge, let ticket):
+            .ask(
+                AsyncStep(question(challenge, chain.task)) { [self] _, answer in
+                    follow(machine.answered(answer, ticket: ticket), demand, chain)
+                })
         case .proceed(let credential, let challenge): send(credential, challenge, demand, chain)
         }
     }
@@ -88,7 +72,7 @@ final class AuthenticationFlow {
     private func send(
         _ credential: Credential, _ challenge: AuthenticationChallenge, _ demand: CredentialDemand,
         _ chain: RequestChain
-    ) -> Step {
+    ) -> NextStep {
         var next = chain.request
         let name: HTTPField.Name = challenge.isProxy ? .proxyAuthorization : .authorization
         // A field would go through a tunnel, to the server.
@@ -101,9 +85,18 @@ final class AuthenticationFlow {
             libraryCredentials = LibraryCredentials(
                 scheme: challenge.method, isProxy: challenge.isProxy, user: user, password: password)
         } else {
-            return .decline
+            return demand.declined
         }
         return .send(next)
+    }
+}
+
+extension AuthenticationStateMachine {
+    mutating func answered(_ answer: AuthenticationFlow.Answer, ticket: Int) -> Step {
+        switch answer {
+        case .success(let disposition): answered(disposition, ticket: ticket)
+        case .failure(let error): answered(with: error, ticket: ticket)
+        }
     }
 }
 
@@ -138,6 +131,14 @@ enum CredentialDemand {
     var response: SessionResponse {
         switch self {
         case .response(let response), .tunnel(let response, _): response
+        }
+    }
+
+    /// What follows where nothing has credentials.
+    var declined: NextStep {
+        switch self {
+        case .response(let response): .useResponse(response)
+        case .tunnel(_, let error): .failTry(error)
         }
     }
 }

@@ -8,15 +8,6 @@ import SessionCore
 ///
 /// One for each request that is new to the cache: the first of a try, and those that redirects lead to.
 final class CacheFlow {
-    /// What is sent or used first.
-    enum Beginning {
-        /// The stored response is the answer.
-        case use(StoredResponse, SessionResponse)
-        /// The network is asked; the request has changed where a stored response is to be confirmed.
-        case send(SessionRequest?)
-        case fail(SessionError)
-    }
-
     private let access: CacheAccess
     /// The stored response that the server is asked to confirm.
     private var stored: StoredResponse?
@@ -49,27 +40,29 @@ final class CacheFlow {
         return { await cache.lookup(request) }
     }
 
-    /// Why a request that must not ask the network fails where nothing was looked up; nil for any other.
-    static func refusal(of chain: RequestChain) -> SessionError? {
+    /// What is done first where nothing was looked up.
+    static func begin(_ chain: RequestChain) -> NextStep {
         guard chain.options.cachePolicy == .returnCacheDataDontLoad,
             case .unavailable(let error) = CacheRules.decide(chain.request, entry: nil, at: Date())
-        else { return nil }
-        return error
+        else { return .exchange }
+        return .finishFailed(error)
     }
 
-    /// What is done first, with what is stored.
-    func begin(_ request: SessionRequest, _ stored: StoredResponse?) -> (Beginning, isStale: Bool) {
-        let now = Date()
+    /// What is done first, with what is stored: it is used, or the network is asked whether it is still good.
+    func begin(_ chain: RequestChain, with stored: StoredResponse?) -> NextStep {
+        let (request, now) = (chain.request, Date())
         switch (CacheRules.decide(request, entry: stored?.entry, at: now), stored) {
         case (.use(let confirming), let stored?):
-            return (.use(stored, stored.entry.response(to: request, at: now)), confirming != nil)
+            let response = stored.entry.response(to: request, at: now)
+            return .useStored(stored, response, isStale: confirming != nil)
         case (.revalidate(let conditional, let mayUseStale), let stored?):
             self.stored = stored
             self.mayUseStale = mayUseStale
             isConditional = true
-            return (.send(conditional), false)
-        case (.unavailable(let error), _): return (.fail(error), false)
-        case (.load, _), (.use, nil), (.revalidate, nil): return (.send(nil), false)
+            chain.request = conditional
+            return .exchange
+        case (.unavailable(let error), _): return .finishFailed(error)
+        case (.load, _), (.use, nil), (.revalidate, nil): return .exchange
         }
     }
 
@@ -129,7 +122,7 @@ final class CacheFlow {
         case .reload: return .reload
         case .replaced: return .none
         case nil:
-            guard let failure, mayUseStale, !hasResponse, Self.isOutage(failure) else { return .none }
+            guard mayUseStale, !hasResponse, failure?.isOutage == true else { return .none }
             return .useStored
         }
     }
@@ -222,16 +215,6 @@ final class CacheFlow {
             )
             guard let entry else { return cache.remove(keys: [stored.entry.key]) }
             if entry != stored.entry { cache.refresh(entry) }
-        }
-    }
-
-    /// Whether a failure means that the server cannot be reached (RFC 5861 §4).
-    private static func isOutage(_ failure: SessionError.Code) -> Bool {
-        switch failure {
-        case .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .notConnectedToInternet,
-            .timedOut:
-            true
-        default: false
         }
     }
 }

@@ -258,7 +258,7 @@ struct ContentRouter {
         var failure: SessionError?
         data.withUnsafeBytes { bytes in
             do throws(SessionError) {
-                // Taken whole: neither memory nor files are ever full for a while.
+                // These sinks never return `.full`.
                 _ = try sink.consume(bytes)
             } catch {
                 failure = error

@@ -40,7 +40,7 @@ final class RequestChain {
     /// Whether the request may be carried out twice.
     var isIdempotent: Bool { task.plan.options.queueing?.values.isIdempotent ?? request.method.isIdempotent }
     /// Whether a checksum shows at the end that the bytes of a download belong together.
-    var isChecked: Bool { task.sharedPlan.value.options.continuesWithoutValidator }
+    private var isChecked: Bool { task.sharedPlan.value.options.continuesWithoutValidator }
 
     /// Whether a URL is of the origin that the task was made for.
     func isAtHome(_ url: URL) -> Bool {
@@ -51,6 +51,41 @@ final class RequestChain {
     /// What has failed, as an error of this library.
     func sessionError(_ error: any Error, _ code: SessionError.Code = .unknown) -> SessionError {
         (error as? SessionError) ?? SessionError(code, "\(error)", failingURL: request.url, underlying: error)
+    }
+
+    // MARK: Resuming
+
+    /// The rules for continuing the content of a record with the current request.
+    func rules(toContinue record: ResumeRecord) -> ResumeRules {
+        ResumeRules(record: record, base: request, isChecked: isChecked)
+    }
+
+    /// The rules for the response to the current request, which asks for missing bytes.
+    func rules(afterAskingFor record: ResumeRecord) -> ResumeRules {
+        ResumeRules(record: record, asked: request, isChecked: isChecked)
+    }
+
+    /// Whether the content of a record can be continued.
+    func canResume(_ record: ResumeRecord) -> Bool {
+        switch rules(toContinue: record).plan {
+        case .resume, .complete: true
+        case .restart: false
+        }
+    }
+
+    /// The record of a content that has come in part; nil where it cannot be continued.
+    ///
+    /// - Parameter path: where the part is; nil for a reader.
+    func resumeRecord(
+        of response: SessionResponse, bytes: Int64, _ expected: Int64?, _ path: String?
+    ) -> ResumeRecord? {
+        var asked = request
+        // A server that sends the whole has ignored it.
+        if path != nil { asked.headerFields[.range] = nil }
+        guard ResumeRules.canRecord(asked, response: response, isChecked: isChecked) else { return nil }
+        return try? ResumeRecord(
+            request: recordedRequest, response: response, receivedBytes: bytes, totalBytes: expected,
+            partialFile: path ?? "-")
     }
 
     // MARK: Redirects
@@ -75,7 +110,7 @@ final class RequestChain {
     /// Whether resume records are of the request before redirects: not where redirects have made a GET of
     /// another method, whose content is asked for where they have led.
     var recordsBeforeRedirects: Bool { beforeRedirection.method == request.method }
-    var recordedRequest: SessionRequest { recordsBeforeRedirects ? beforeRedirection : request }
+    private var recordedRequest: SessionRequest { recordsBeforeRedirects ? beforeRedirection : request }
 
     /// One request follows another as the server wants; ``request`` is still the former one, perhaps with the
     /// cache's conditions.
@@ -126,15 +161,5 @@ final class RequestChain {
     func forgetExchange() {
         following = nil
         misdirection.exchangeBegins()
-    }
-}
-
-extension HTTPRequest.Method {
-    /// Whether it may be carried out several times with the effect of one (RFC 9110 §9.2.2).
-    var isIdempotent: Bool {
-        switch self {
-        case .get, .head, .put, .delete, .options, .trace: true
-        default: false
-        }
     }
 }

@@ -11,6 +11,7 @@ import SessionCore
 final class RequestExecutor {
     let task: SessionTask
     private let engine: TransferEngine
+    private let gate: NetworkGate
     private unowned let delegate: any RequestExecutorDelegate
     private var machine = RequestStateMachine()
     private let steps: RequestSteps
@@ -18,14 +19,16 @@ final class RequestExecutor {
     private var limit: TaskTimeLimit
     private var timer: TimerID?
     private var pendingAnswer: Task<Void, Never>?
-    /// Whether it waits until the clock is set.
-    private(set) var needsClock = false
-    /// Whether it waits for the internet, since no uplink's line works.
-    private(set) var needsInternet = false
+    /// What its answer leads to.
+    private var afterAnswer: ((RequestSteps) -> NextStep)?
 
-    init(_ task: SessionTask, engine: TransferEngine, delegate: any RequestExecutorDelegate) {
+    init(
+        _ task: SessionTask, engine: TransferEngine, gate: NetworkGate,
+        delegate: any RequestExecutorDelegate
+    ) {
         self.task = task
         self.engine = engine
+        self.gate = gate
         self.delegate = delegate
         steps = RequestSteps(task, engine)
         limit = TaskTimeLimit(steps.chain.options.timeouts.total, on: engine.reactor)
@@ -38,24 +41,29 @@ final class RequestExecutor {
     var options: RequestOptions { _read { yield steps.chain.options } }
     var isParked: Bool { machine.isParked }
     var isFinished: Bool { machine.isFinished }
-    /// Whether an exchange has begun, of which the next step may be under discussion.
-    var hasExchange: Bool { steps.transfer != nil }
-    /// Whether libcurl carries the exchange out.
-    var isTransferring: Bool { steps.transfer?.easy != nil }
+    /// What the network has to be for it beside what its task wants.
+    var needsClock: Bool { machine.holds.contains(.clock) }
+    var needsInternet: Bool { machine.holds.contains(.internet) }
     /// Whether it may be asking a name server of the former network.
     var isLookingUp: Bool { steps.transfer?.isLookingUp == true }
+
+    /// Whether it stops where the gate has closed for these: where its connection may still be good, the
+    /// engine says when it is dead.
+    func mustPark(_ closed: DemandSet) -> Bool {
+        guard !isParked, !isFinished, let transfer = steps.transfer,
+            transfer.easy == nil || !gate.watchesConnections
+        else { return false }
+        return closed.contains(gate.demand(of: self))
+    }
 
     func start() {
         updateLimit()
         perform { $0.prepare(.attempt) }
     }
 
-    /// Ends the task with an error, whatever it does now.
-    func end(_ error: SessionError) {
-        guard !machine.isFinished else { return }
-        let outcome = steps.outcome(error)
-        abandonTransfer()
-        complete(outcome)
+    /// Finishes the task with an error, whatever it does now.
+    func finish(_ error: SessionError) {
+        if !machine.isFinished { finish(steps.outcome(error)) }
     }
 
     /// Stops the bytes, or lets them flow again.
@@ -66,38 +74,38 @@ final class RequestExecutor {
     /// Ends the exchange under way without a result: it is continued, or begun again, after ``unpark()``.
     ///
     /// The task fails where its request must not be sent twice and may have been carried out.
-    func park(_ sentence: String) {
+    func park(_ sentence: String, needsInternet: Bool = false) {
         guard !machine.isParked, !machine.isFinished else { return }
-        steps.lostSentence = sentence
+        steps.networkLost(sentence)
         task.publish(.parked(sentence))
-        perform(machine.parked(steps.progress()))
+        perform(machine.parked(steps.progress(), needsInternet: needsInternet))
     }
 
     /// Ends ``park(_:)``.
     func unpark() {
         guard machine.isParked, !machine.isFinished else { return }
-        needsClock = false
-        needsInternet = false
         task.publish(.unparked)
         perform(machine.unparked())
     }
 
     /// The connection that is looked up, or has died, is given up for another path.
-    func losePath(_ sentence: String) {
-        reconnection.begin(at: Reactor.now)
+    func losePath(_ sentence: String, needsInternet: Bool = false) {
+        reconnection.pathLost(at: Reactor.now)
         guard !machine.isFinished, !machine.isParked else { return }
-        park(sentence)
+        park(sentence, needsInternet: needsInternet)
         if machine.isParked, !machine.isFinished { delegate.executorLostPath(self) }
     }
 
     // MARK: Actions
 
-    private func perform(_ action: RequestStateMachine.Action, _ error: SessionError? = nil) {
+    private func perform(
+        _ action: RequestStateMachine.Action, _ error: SessionError? = nil, over binding: PathBinding = .any
+    ) {
         updateLimit()
         switch action {
         case .nothing: break
         case .prepare(let step): perform { $0.prepare(step) }
-        case .send: engine.start(steps.makeTransfer(delegate.binding(for: self), for: self))
+        case .send: engine.start(steps.makeTransfer(binding, for: self))
         case .park: park(waitingAfter: nil)
         case .parkAfterFailure(let step):
             steps.leave(for: step)
@@ -110,101 +118,96 @@ final class RequestExecutor {
         case .abandonAndFail(let verdict):
             abandonTransfer()
             fail(steps.interruptionError(verdict), againFrom: .request)
-        case .passContent: if let transfer = steps.transfer { engine.resume(transfer) }
-        case .conclude: exchangeEnded(nil)
+        case .resumeContent: if let transfer = steps.transfer { engine.resume(transfer) }
+        case .endExchange: exchangeEnded(nil)
         case .cancelTimer: cancelTimer()
         case .reconnect:
             steps.leaveUnconnected()
             setTimer(reconnection.nextDelay())
-        case .useStoredResponse: perform { $0.useStored() }
-        case .reload: perform { $0.reload() }
-        case .sendElsewhere: perform { $0.sendElsewhere() }
-        case .followRedirect: perform { $0.followRedirect() }
-        case .answerChallenge: perform { $0.answerChallenge() }
-        case .finish: perform { .finish($0.transfer?.response) }
-        case .answerTunnel: if let error { perform { $0.answerTunnel(error) } }
-        case .askAboutServer: if let error { perform { $0.askAboutServer(error) } }
-        case .fail: if let error { fail(error, againFrom: .request) }
+        case .follow(let next): perform { $0.follow(next, error) }
         case .askRetriers: if let error { perform { $0.askRetriers(after: error) } }
-        case .complete: if let error { complete(steps.outcome(error)) }
+        case .finish: if let error { finish(error) }
         }
     }
 
     /// Carries out what a step leads to.
-    func perform(_ step: (RequestSteps) -> NextStep) {
+    private func perform(_ step: (RequestSteps) -> NextStep) {
         switch step(steps) {
         case .nothing: break
         case .exchange:
             steps.forgetTransfer()
-            perform(machine.ready(isBlocked: delegate.networkBlock(of: self) != nil))
-        case .ask(let step): step.begin(self)
-        case .finish(let response?, let stage): perform { $0.finish(response, after: stage) }
-        case .finish(nil, _): perform { $0.settle(nil) }
-        case .fail(let error, let step): fail(error, againFrom: step)
-        case .tryAgain(nil): perform { $0.prepare(.attempt) }
-        case .tryAgain(let delay?):
+            let access = gate.access(of: self)
+            perform(machine.ready(isBlocked: access.block != nil), over: access.binding)
+        case .send(let next): perform { $0.send(next) }
+        case .ask(let step): ask(step)
+        case .decided: perform(machine.decided())
+        case .useResponse(let response): perform { $0.useResponse(response) }
+        case .useStored(let stored, let response, let isStale):
+            if isStale { delegate.executor(self, needs: CacheFlow.confirmation(of: steps.chain)) }
+            perform { $0.deliver(stored, response) }
+        case .failTry(let error, let step): fail(error, againFrom: step)
+        case .backOff(let delay):
             machine.backsOff()
             setTimer(delay.nanoseconds)
-        case .passContent: perform(machine.decided())
-        case .end(let error): end(error)
-        case .complete(let outcome): complete(outcome)
+        case .finish(let outcome): finish(outcome)
+        case .finishFailed(let error): finish(error)
         }
     }
 
     private func fail(_ error: SessionError, againFrom step: RequestStateMachine.Step) {
-        let canWait = !machine.isParked && delegate.networkBlock(of: self) != nil
-        let isForClock = !machine.isParked && delegate.executor(self, waitsForClockAfter: error)
-        let failure = steps.failedTry(error, againFrom: step, canWait: canWait, isForClock: isForClock)
-        needsClock = isForClock && failure.stepWhenReachable != nil
+        let isBlocked = !machine.isParked && gate.access(of: self).block != nil
+        let isForClock = !machine.isParked && gate.waitsForClock(self, after: error)
+        let failure = steps.describeFailure(
+            error, againFrom: step, isBlocked: isBlocked, isForClock: isForClock)
         perform(machine.failed(failure), error)
     }
 
     private func exchangeEnded(_ error: SessionError?) {
-        perform(machine.ended(steps.end(error, &reconnection)), error)
+        perform(machine.ended(steps.describeEnd(error, &reconnection)), error)
     }
 
     private func park(waitingAfter failure: SessionError?) {
-        steps.lostSentence = delegate.networkBlock(of: self) ?? steps.lostSentence
+        if let block = gate.access(of: self).block { steps.networkLost(block) }
         task.publish(.parked(steps.lostSentence ?? ""))
         delegate.executorParked(self, failure)
     }
 
-    /// Ends an exchange without a result; its measurements until now count.
+    /// Ends the exchange under way without a result; its measurements until now count.
     private func abandonTransfer() {
-        guard let transfer = steps.transfer else { return }
+        guard let transfer = steps.transfer, engine.isUnderWay(transfer) else { return }
         if let easy = transfer.easy { steps.record(Shared(TransferMetrics(easy, version: transfer.version))) }
         engine.cancel(transfer)
         setWaitsForConnection(false)
         pendingAnswer?.cancel()
     }
 
-    private func complete(_ outcome: TaskOutcome) {
-        guard machine.stopped() else { return }
+    private func finish(_ outcome: TaskOutcome) {
+        abandonTransfer()
+        guard machine.finished() else { return }
         updateLimit()
         cancelTimer()
         pendingAnswer?.cancel()
-        let outcome = steps.close(outcome)
+        afterAnswer = nil
+        let outcome = steps.finish(outcome)
         delegate.executorFinished(self)
-        task.finish(outcome)
+        task.finish(outcome, wakingAfter: engine.turn)
     }
 
     // MARK: Effects
 
-    /// Runs work in a Swift task; its answer is dropped where it is late.
-    func ask<Answer: Sendable>(
-        _ work: @escaping @Sendable () async -> Answer, then handler: AnswerHandler<Answer>
-    ) {
-        let reactor = engine.reactor
-        let (me, next) = (LoopBound(self, to: reactor), LoopBound(handler, to: reactor))
+    /// Runs the work of a step in a Swift task; its answer is dropped where it is late.
+    private func ask(_ step: AsyncStep) {
+        let (me, work) = (LoopBound(self, to: engine.reactor), step.work)
         let (question, report) = (machine.asked(), task.byteReport)
+        afterAnswer = step.next
         pendingAnswer = Task {
             // The delegate first gets the events that have led to the question.
             await report?.delivered()
-            let answer = await work()
+            await work()
             me.perform { executor in
                 guard executor.machine.answered(question) else { return }
                 executor.pendingAnswer = nil
-                next.here { $0.body }(executor, answer)
+                if let next = executor.afterAnswer.take() { executor.perform(next) }
             }
         }
     }
@@ -225,7 +228,7 @@ final class RequestExecutor {
         guard limit.differs(from: machine.isTimed) else { return }
         limit.count(machine.isTimed) { [unowned self] in
             limit.forgetTimer()
-            end(
+            finish(
                 SessionError(
                     .timedOut, "the task was not done after \(options.timeouts.total ?? .zero)",
                     remedy: .longerTask, failingURL: request.url, response: steps.transfer?.response))
@@ -248,9 +251,9 @@ extension RequestExecutor: TransferDelegate {
         task.publish(.received(head))
         engine.recordVersion(of: transfer)
         machine.receivedHead()
-        reconnection.end()
+        reconnection.serverAnswered()
         let (sink, decision) = try steps.route(head, transfer.facts)
-        decision?.begin(self)
+        if let decision { ask(decision) }
         return sink
     }
 
@@ -270,15 +273,14 @@ extension RequestExecutor: TransferDelegate {
 
     func transferLostPath(_ transfer: Transfer, _ loss: PathLoss) {
         guard transfer === steps.transfer else { return }
-        if let detour = loss.detour { delegate.executor(self, found: detour, by: engine) }
-        needsInternet = loss.needsInternet
-        losePath(loss.sentence)
+        if let detour = loss.detour { gate.found(detour, by: engine, for: request) }
+        losePath(loss.sentence, needsInternet: loss.needsInternet)
     }
 
     func transferMayRepeat(_ transfer: Transfer) -> Bool { steps.chain.isIdempotent }
     func transferMayMove(_ transfer: Transfer) -> Bool { steps.progress().nextStep != nil }
     func transferMayUse(_ transfer: Transfer, _ detour: Detour) -> UplinkTraits? {
-        delegate.executor(self, mayUse: detour)
+        gate.traits(of: detour, for: self)
     }
 
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {

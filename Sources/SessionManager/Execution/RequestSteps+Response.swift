@@ -4,79 +4,25 @@ import EventLoop
 import FoundationEssentials
 import SessionCore
 
-// The head of a response, the end of an exchange, and what becomes of the final response.
+// The end of an exchange, failures, and what becomes of the final response.
 extension RequestSteps {
-    /// Where the content goes, and what is asked about it first.
-    func route(_ head: SessionResponse, _ facts: ResponseHeadInfo) throws(SessionError) -> (
-        any ContentSink, AsyncStep?
-    ) {
-        if let cache, cache.received(head, for: chain.request) { return (ContentRouter.discarding, nil) }
-        if head.statusCode == 421, chain.receivedMisdirection() { return (ContentRouter.discarding, nil) }
-        task.setResponse(head)
-        let decision = try content.route(
-            head, facts, chain, redirectLimit: engine.configuration.maximumRedirects,
-            isChallenge: chain.isChallenge(head, engine))
-        switch decision {
-        case .sink(let sink)?: return (sink, nil)
-        case .ask(.redirect(let proposed, let rules))?:
-            return (content.holdBack(), redirectDecision(head, proposed, rules))
-        case .ask(.content)?: return (content.holdBack(), contentDecision(head))
-        case nil: return (try finalSink(for: head), nil)
-        }
+    /// How far the exchange under way is.
+    func progress() -> ExchangeProgress {
+        guard let transfer else { return ExchangeProgress(Interruption(isIdempotent: true)) }
+        let isChallenge = transfer.response.map { chain.isChallenge($0, engine) } ?? false
+        return resumption.progress(transfer, content, chain, isChallenge: isChallenge)
     }
 
-    private func finalSink(for head: SessionResponse) throws(SessionError) -> any ContentSink {
-        try content.finalSink(for: head, chain, &resumption, cause: lostSentence, transfer, engine)
-    }
-
-    private func redirectDecision(
-        _ head: SessionResponse, _ proposed: SessionRequest, _ rules: RedirectRules
-    ) -> AsyncStep {
-        let (task, request, delegate) = (task, chain.request, task.plan.delegate)
-        let handler = task.plan.options.redirectHandler
-        return AsyncStep { () async -> SessionRequest? in
-            if let handler { return await handler.redirect(to: proposed, from: request, response: head) }
-            return await delegate?.task(task, willRedirectTo: proposed, from: request, response: head)
-        } then: { steps, answer in
-            guard let answer else {
-                if delegate != nil { return .ask(steps.contentDecision(head)) }
-                return steps.open { steps throws(SessionError) in try steps.finalSink(for: head) }
-            }
-            return steps.open { steps throws(SessionError) in
-                steps.chain.next = try rules.admitted(answer, proposed: proposed, sent: request)
-                return ContentRouter.discarding
-            }
-        }
-    }
-
-    private func contentDecision(_ head: SessionResponse) -> AsyncStep {
-        let (task, delegate) = (task, task.plan.delegate)
-        return AsyncStep {
-            await delegate?.task(task, didReceive: head) ?? .allow
-        } then: { steps, answer in
-            steps.open { steps throws(SessionError) in
-                switch answer {
-                case .allow: break
-                case .cancel: throw task.cancelledError
-                case .becomeDownload: steps.content.becomeDownload(task)
-                }
-                return try steps.finalSink(for: head)
-            }
-        }
-    }
-
-    /// Lets the content go to a sink, or ends the task.
-    private func open(_ sink: (RequestSteps) throws(SessionError) -> any ContentSink) -> NextStep {
-        do throws(SessionError) {
-            try content.open(try sink(self))
-            return .passContent
-        } catch {
-            return .end(error)
-        }
+    /// More content has come.
+    func received(_ transfer: Transfer) {
+        guard !chain.hasNext, !chain.isMisdirected else { return }
+        if let file = content.file { resumption.checkpoints?.recordProgress(of: file) }
+        let offset = resumption.offset
+        task.updateBytes(.received, offset + transfer.content.count, of: content.expected.map { $0 + offset })
     }
 
     /// What is known of the exchange that has ended.
-    func end(_ error: SessionError?, _ reconnection: inout Reconnection) -> ExchangeEnd {
+    func describeEnd(_ error: SessionError?, _ reconnection: inout Reconnection) -> ExchangeEnd {
         let response = transfer?.response
         var end = ExchangeEnd(failure: error?.code)
         if let cache { end.validation = cache.validation(after: error?.code, hasResponse: response != nil) }
@@ -85,13 +31,42 @@ extension RequestSteps {
         if let error {
             end.isTunnelChallenge =
                 transfer?.tunnelRefusal.map { chain.isTunnelChallenge($0, engine) } ?? false
-            end.mayReconnect = reconnection.mayTryAgain(
-                after: error.code, transfer, pathChange: engine.pathChange, at: Reactor.now)
+            if response == nil, transfer?.body.sent ?? 0 == 0 {
+                end.mayReconnect = reconnection.mayTryAgain(
+                    after: error.code, lastActivity: transfer?.lastActivity, pathChange: engine.pathChange,
+                    at: Reactor.now)
+            }
             end.isServerUndecided = error.undecidedPeer != nil
         } else if let response {
             end.isChallenge = chain.isChallenge(response, engine)
         }
         return end
+    }
+
+    /// Does what the end of an exchange asks for; the error is that of the exchange.
+    func follow(_ next: ExchangeEnd.FollowUp, _ error: SessionError?) -> NextStep {
+        switch (next, error) {
+        case (.useResponse, _): transfer?.response.map { useResponse($0) } ?? finish(with: nil)
+        case (.followRedirect, _): followRedirect()
+        case (.answerChallenge, _):
+            transfer?.response.map { authenticate(.response($0)) } ?? .nothing
+        case (.useStoredResponse, _):
+            cache?.storedToUse(chain.request, isSecret: isSecret).map { deliver($0.0, $0.1) } ?? .nothing
+        case (.reload, _):
+            cache.map { .send($0.reload(chain.request)) } ?? .exchange
+        case (.sendElsewhere, _): sendElsewhere()
+        case (.answerTunnel, let error?):
+            transfer?.tunnelRefusal.map { authenticate(.tunnel($0, error)) } ?? .failTry(error)
+        case (.askAboutServer, let error?): askAboutServer(error)
+        case (.failTry, let error?): .failTry(error)
+        case (.answerTunnel, nil), (.askAboutServer, nil), (.failTry, nil): .nothing
+        }
+    }
+
+    /// The same request over a connection of its own (421).
+    private func sendElsewhere() -> NextStep {
+        chain.leaveMisdirected()
+        return send(chain.request)
     }
 
     // MARK: Failures
@@ -112,42 +87,27 @@ extension RequestSteps {
     /// What is known of a try that has failed.
     ///
     /// - Parameters:
-    ///   - canWait: the network must not be used now, and the task does not wait for it yet.
+    ///   - isBlocked: the network must not be used now, and the task does not wait for it yet.
     ///   - isForClock: the clock explains the failure.
-    func failedTry(
-        _ error: SessionError, againFrom step: RequestStateMachine.Step, canWait: Bool, isForClock: Bool
+    func describeFailure(
+        _ error: SessionError, againFrom step: RequestStateMachine.Step, isBlocked: Bool, isForClock: Bool
     ) -> FailedTry {
-        var failure = FailedTry()
-        failure.isBlocked = canWait
-        failure.isForClock = isForClock
-        if isForClock {
-            // The handshake failed: the server has got nothing, though a proxy may have been asked for a
-            // tunnel.
-            var progress = progress()
-            progress.interruption.hasBegun = false
-            failure.stepWhenReachable = progress.nextStep
-        } else if canWait,
-            InterruptionRules.canRepeatAfterFailure(
-                code: error.code, isIdempotent: chain.isIdempotent,
-                isBodyRewindable: chain.request.body?.isRewindable != false)
-        {
-            failure.stepWhenReachable = transfer == nil ? step : progress().nextStep
-        }
+        var failure = FailedTry(
+            after: error.code, isBlocked: isBlocked, isForClock: isForClock,
+            isBodyRewindable: chain.request.body?.isRewindable != false, isIdempotent: chain.isIdempotent,
+            step, transfer == nil ? nil : progress())
         if failure.stepWhenReachable == nil, task.plan.interceptor != nil, error.code != .cancelled {
-            failure.asksRetriers =
-                task.plan.stream.map { resumption.serves($0, transfer, content, chain) } ?? true
+            failure.asksRetriers = canTryAgain()
         }
         return failure
     }
 
     /// Asks the interceptor for another try.
     ///
-    /// - Parameter otherwise: what happens where it wants none; the failure where it is nil.
-    func askRetriers(
-        after error: SessionError, otherwise: ((RequestSteps) -> NextStep)? = nil
-    ) -> NextStep {
+    /// - Parameter response: what is used where it wants none; nil for the failure.
+    func askRetriers(after error: SessionError, orUse response: SessionResponse? = nil) -> NextStep {
         let outcome = outcome(error)
-        guard let interceptor = task.plan.interceptor else { return otherwise?(self) ?? .complete(outcome) }
+        guard let interceptor = task.plan.interceptor else { return .finish(outcome) }
         let record = resumption.recordForNextTry(after: error.code, transfer, content, chain)
         return .ask(
             AsyncStep(retries.decision(interceptor, chain, transfer?.response, after: error)) {
@@ -155,8 +115,9 @@ extension RequestSteps {
                 switch decision {
                 case .retry: steps.tryAgain(after: error, nil, record)
                 case .retryAfter(let delay): steps.tryAgain(after: error, delay, record)
-                case .doNotRetry: otherwise?(steps) ?? .complete(outcome)
-                case .doNotRetryWithError(let other): .end(steps.chain.sessionError(other))
+                case .doNotRetry:
+                    response.map { steps.useResponse($0, after: .serialization) } ?? .finish(outcome)
+                case .doNotRetryWithError(let other): .finishFailed(steps.chain.sessionError(other))
                 }
             })
     }
@@ -164,21 +125,21 @@ extension RequestSteps {
     private func tryAgain(after error: SessionError, _ delay: Duration?, _ record: ResumeRecord?) -> NextStep
     {
         task.publish(.retrying(count: retries.count, after: error, delay: delay))
-        if let obstacle = retries.obstacle(chain) { return .end(obstacle) }
+        if let obstacle = retries.obstacle(chain) { return .finishFailed(obstacle) }
         beginAgain(with: record)
-        return .tryAgain(after: delay)
+        return delay.map { .backOff($0) } ?? prepare(.attempt)
     }
 
     // MARK: The final response
 
     /// Does with a complete response what is left to do.
-    func finish(_ response: SessionResponse, after stage: FinalResponse.Stage?) -> NextStep {
+    func useResponse(_ response: SessionResponse, after stage: FinalResponse.Stage? = nil) -> NextStep {
         var final = FinalResponse()
         final.isCached = cache != nil
         final.isSerialized = RetryFlow.serializes(task, isDownload: content.isDownload)
         var (rest, refusal): (ResumeEnd, SessionError?) = (.complete, nil)
         if stage == nil {
-            rest = resumption.end(of: response, transfer, content, chain)
+            rest = resumption.describeEnd(of: response, transfer, content, chain)
             final.rest = rest.meaning
             // A reader of a stream has the refusal already.
             if task.plan.interceptor != nil, task.plan.stream == nil {
@@ -189,56 +150,50 @@ extension RequestSteps {
         switch final.action(after: stage) {
         case .askForRest:
             guard case .missing(let longer) = rest else { return .nothing }
-            forgetTransfer()
-            return resume(resumption.continuation(with: longer, content, chain))
+            return askForRest(longer)
         case .failForRest:
             guard case .failure(let error) = rest else { return .nothing }
-            resumption.failed(at: content.file?.count ?? 0)
-            return .fail(error)
+            failRest()
+            return .failTry(error)
         case .askRetriers:
             guard let refusal else { return .nothing }
-            return askRetriers(after: refusal.with(response: response)) { _ in
-                .finish(response, after: .serialization)
-            }
+            return askRetriers(after: refusal.with(response: response), orUse: response)
         case .serialize: return serialize(response)
         case .store: return store(response)
-        default: return settle(response)
+        case .finish: return finish(with: response)
         }
     }
 
     private func serialize(_ response: SessionResponse) -> NextStep {
         .ask(
-            AsyncStep(RetryFlow.serialization(response, content.data ?? Data(), task)) { steps, serialized in
-                steps.serialized = serialized
-                let error = serialized?.value.error
+            AsyncStep(RetryFlow.serialization(response, content.data ?? Data(), task)) { steps, content in
+                let error = steps.serialized(content)
                 steps.task.publish(.serialized(error))
-                guard let error else { return .finish(response, after: .serialization) }
-                steps.isStoredUnreadable = steps.cache?.isServed == true
-                return steps.askRetriers(after: error) { _ in .finish(response, after: .serialization) }
+                guard let error else { return steps.useResponse(response, after: .serialization) }
+                return steps.askRetriers(after: error, orUse: response)
             })
     }
 
     private func store(_ response: SessionResponse) -> NextStep {
-        // libcurl's own authentication does not show in the request, and the response could be handed to
-        // another user.
-        let isAllowed = content.refusal == nil && authentication?.libraryCredentials == nil
+        let isAllowed = content.refusal == nil && !isSecret
         guard let storing = cache?.store(response, content.stored, chain, isAllowed: isAllowed) else {
-            return settle(response)
+            return finish(with: response)
         }
-        return .ask(AsyncStep(storing) { steps, _ in steps.settle(response) })
+        return .ask(AsyncStep(storing) { steps, _ in steps.finish(with: response) })
     }
 
-    /// Completes the task.
-    func settle(_ response: SessionResponse?) -> NextStep {
+    /// Finishes the task, after a download has been moved to where it belongs.
+    private func finish(with response: SessionResponse?) -> NextStep {
         if content.file != nil, let response { return finishDownload(response) }
         let data = content.data
         if content.isDownload, let refusal = content.refusal {
             let error = refusal.with(failingURL: chain.request.url, response: response, data: data)
-            return .complete(TaskOutcome(response: response, data: data, error: error))
+            return .finish(TaskOutcome(response: response, data: data, error: error))
         }
         if let response, chain.isChallenge(response, engine) { content.handToReader(response, task) }
-        return .complete(
-            TaskOutcome(response: response, data: data ?? Data(), serialized: serialized, metrics: metrics))
+        return .finish(
+            TaskOutcome(
+                response: response, data: data ?? Data(), serialized: retries.serialized, metrics: metrics))
     }
 
     /// Moves a complete download to where it belongs.
@@ -254,10 +209,10 @@ extension RequestSteps {
                 switch result {
                 case .success(let path):
                     file.keep()
-                    return .complete(TaskOutcome(response: response, filePath: path))
+                    return .finish(TaskOutcome(response: response, filePath: path))
                 case .failure(let error):
                     let error = error.with(failingURL: steps.chain.request.url)
-                    return .complete(TaskOutcome(response: response, error: error))
+                    return .finish(TaskOutcome(response: response, error: error))
                 }
             })
     }

@@ -6,28 +6,24 @@ import SessionCore
 
 /// The steps of one task's request, composed of parts that own their state; each returns what it leads to.
 ///
-/// On the loop's thread.
+/// On the loop's thread. All that changes a part is in this file.
 final class RequestSteps {
     let task: SessionTask
     let engine: TransferEngine
     let chain: RequestChain
-    var content: ContentRouter
-    var resumption: Resumption
-    var retries = RetryFlow()
-    var cache: CacheFlow?
-    var authentication: AuthenticationFlow?
-    var serverTrust: ServerTrustFlow?
+    private(set) var content: ContentRouter
+    private(set) var resumption: Resumption
+    private(set) var retries = RetryFlow()
+    private(set) var cache: CacheFlow?
+    private var authentication: AuthenticationFlow?
+    private var serverTrust: ServerTrustFlow?
     /// The exchange under way, or the last one until the next begins.
     private(set) var transfer: Transfer?
     /// An exchange that read nothing of the body: the next one sends the same body, which may be readable
     /// only once.
     private var unsent: Transfer?
     /// Why the network was lost last.
-    var lostSentence: String?
-    /// What an interceptor got of the content.
-    var serialized: Shared<SerializedContent>?
-    /// A stored response could not be read.
-    var isStoredUnreadable = false
+    private(set) var lostSentence: String?
     private(set) var metrics: [Shared<TransferMetrics>] = []
 
     init(_ task: SessionTask, _ engine: TransferEngine) {
@@ -45,31 +41,18 @@ final class RequestSteps {
         switch step {
         case .attempt:
             guard let interceptor = task.plan.interceptor else { return beginTry() }
-            return .ask(AsyncStep(retries.adaptation(interceptor, task)) { $0.adapted($1) })
+            return .ask(adaptation(by: interceptor))
         case .request: return .exchange
         case .redirect: return followRedirect()
         case .newBody: return askForBody(chain.request)
         case .range:
-            // Asked for from the beginning: what a redirect has led to may be another place by now, or no
-            // place any more.
+            // Rewind redirects: their targets may have moved.
             if chain.recordsBeforeRedirects, chain.rewindRedirects() { authentication = nil }
-            return resumption.continuation(chain).map { resume($0) } ?? .exchange
+            return resumption.planAfterInterruption(chain).map { resume($0) } ?? .exchange
         }
     }
 
-    private func adapted(_ result: Result<SessionRequest, any Error>) -> NextStep {
-        do {
-            chain.request = try result.get()
-            task.publish(.adapted(chain.request))
-            return beginTry()
-        } catch {
-            let error = chain.sessionError(error)
-            task.publish(.adaptationFailed(error))
-            return .fail(error, againFrom: .attempt)
-        }
-    }
-
-    private func beginTry() -> NextStep {
+    func beginTry() -> NextStep {
         resumption.preferPlainContent(chain, isDownload: content.isDownload)
         guard let plan = resumption.beginning(chain, isDownload: content.isDownload) else {
             return useCacheOrSend()
@@ -78,14 +61,14 @@ final class RequestSteps {
     }
 
     /// Continues with what has come already.
-    func resume(_ plan: ResumePlan) -> NextStep {
+    private func resume(_ plan: ResumePlan) -> NextStep {
         do throws(SessionError) {
             switch plan {
             case .complete:
                 guard let record = resumption.record else { return .nothing }
                 let response = SessionResponse(url: record.url, statusCode: 200)
                 guard content.isDownload else {
-                    return .complete(TaskOutcome(response: task.response ?? response))
+                    return .finish(TaskOutcome(response: task.response ?? response))
                 }
                 content.adopt(try resumption.part(record, chain))
                 return finishDownload(response)
@@ -98,16 +81,32 @@ final class RequestSteps {
             }
             return .exchange
         } catch {
-            return .complete(TaskOutcome(error: error.with(failingURL: resumption.record?.url)))
+            return .finish(TaskOutcome(error: error.with(failingURL: resumption.record?.url)))
         }
+    }
+
+    /// Asks for the rest, where the server has sent a part of the missing bytes.
+    func askForRest(_ longer: ResumeRecord) -> NextStep {
+        transfer = nil
+        return resume(resumption.planForRest(longer, content, chain))
+    }
+
+    /// Asks the cache first, where there is one.
+    private func useCacheOrSend() -> NextStep {
+        transfer = nil
+        let flow = task.plan.cache.map { CacheFlow($0) }
+        cache = flow
+        guard let flow, let lookup = flow.lookup(chain, isUnreadable: retries.isStoredUnreadable) else {
+            return CacheFlow.begin(chain)
+        }
+        return .ask(AsyncStep(lookup) { flow.begin($0.chain, with: $1) })
     }
 
     // MARK: Exchanges
 
     func record(_ measured: Shared<TransferMetrics>) {
         task.publish(.measured(measured.value))
-        // Mostly there is one exchange, and an array of one is less to make than one that grows.
-        if metrics.isEmpty { metrics = [measured] } else { metrics.append(measured) }
+        metrics.append(measured)
     }
 
     /// The transfer of the current request.
@@ -129,10 +128,10 @@ final class RequestSteps {
         return transfer
     }
 
-    func forgetExchange() {
+    private func forgetExchange() {
         content.forgetExchange()
         chain.forgetExchange()
-        serialized = nil
+        retries.exchangeBegins()
     }
 
     /// The exchange is over, and nothing of it is needed.
@@ -151,16 +150,27 @@ final class RequestSteps {
     /// Keeps the body of an exchange that could not connect.
     func leaveUnconnected() { unsent = transfer.take() }
 
-    /// More content has come.
-    func received(_ transfer: Transfer) {
-        guard !chain.hasNext, !chain.isMisdirected else { return }
-        if let file = content.file { resumption.checkpoints?.recordProgress(of: file) }
-        let offset = resumption.offset
-        task.updateBytes(.received, offset + transfer.content.count, of: content.expected.map { $0 + offset })
+    func networkLost(_ sentence: String) { lostSentence = sentence }
+
+    /// Whether another try can serve the task's reader, where it has one.
+    func canTryAgain() -> Bool {
+        task.plan.stream.map { resumption.serves($0, transfer, content, chain) } ?? true
     }
 
-    /// The task ends: its outcome with metrics, and with a record of what has come.
-    func close(_ outcome: TaskOutcome) -> TaskOutcome {
+    /// Goes back to the request before redirects, for another try.
+    func beginAgain(with record: ResumeRecord?) {
+        retries.begin()
+        resumption.beginTry(with: record, content, hasReader: task.plan.stream != nil)
+        content.forgetFile()
+        _ = chain.rewindRedirects()
+        authentication = nil
+        serverTrust = nil
+        transfer = nil
+        unsent = nil
+    }
+
+    /// The task is finished: its outcome with metrics, and with a record of what has come.
+    func finish(_ outcome: TaskOutcome) -> TaskOutcome {
         transfer = nil
         var outcome = outcome
         if let record = resumption.finish(outcome.error, outcome.response, content, chain) {
@@ -171,20 +181,7 @@ final class RequestSteps {
         return outcome
     }
 
-    /// How far the exchange under way is.
-    func progress() -> ExchangeProgress {
-        guard let transfer else { return ExchangeProgress(Interruption(isIdempotent: true)) }
-        let isChallenge = transfer.response.map { chain.isChallenge($0, engine) } ?? false
-        return resumption.progress(transfer, content, chain, isChallenge: isChallenge)
-    }
-
     // MARK: Other requests
-
-    /// The same request over a connection of its own (421).
-    func sendElsewhere() -> NextStep {
-        chain.leaveMisdirected()
-        return send(chain.request)
-    }
 
     func followRedirect() -> NextStep {
         guard let next = chain.next else { return .nothing }
@@ -213,34 +210,88 @@ final class RequestSteps {
         return .exchange
     }
 
-    /// Has the delegate make a new body for a request whose own was read and cannot be read twice.
-    private func askForBody(_ next: SessionRequest) -> NextStep {
-        let (task, delegate) = (task, task.plan.delegate)
-        return .ask(
-            AsyncStep {
-                await delegate?.task(task, needsNewBodyFor: next)
-            } then: { steps, body in
-                guard let body else {
-                    return .end(
-                        .bodyExhausted("the server wants the request once more, and its body", next.url))
-                }
-                var again = next
-                again.body = body
-                steps.chain.request = again
-                steps.unsent = nil
-                return .exchange
-            })
+    /// Sends a request with the body that was made for it.
+    func send(_ next: SessionRequest, with body: RequestBody) -> NextStep {
+        var next = next
+        next.body = body
+        chain.request = next
+        unsent = nil
+        return .exchange
     }
 
-    /// Goes back to the request before redirects, for another try.
-    func beginAgain(with record: ResumeRecord?) {
-        retries.begin()
-        resumption.beginTry(with: record, content, hasReader: task.plan.stream != nil)
-        content.forgetFile()
-        _ = chain.rewindRedirects()
-        authentication = nil
-        serverTrust = nil
-        transfer = nil
-        unsent = nil
+    func authenticate(_ demand: CredentialDemand) -> NextStep {
+        let flow = authentication ?? AuthenticationFlow()
+        authentication = flow
+        return flow.challenged(demand, chain, engine)
     }
+
+    /// libcurl's own authentication does not show in the request, and the response could be handed to another
+    /// user: it must not be stored.
+    var isSecret: Bool { authentication?.libraryCredentials != nil }
+
+    /// A handshake waits for the session's delegate.
+    func askAboutServer(_ error: SessionError) -> NextStep {
+        guard let peer = error.undecidedPeer else { return .failTry(error) }
+        let flow = serverTrust ?? ServerTrustFlow()
+        serverTrust = flow
+        return flow.undecided(peer, error, chain, engine.approvals)
+    }
+
+    // MARK: Content
+
+    /// Where the content goes, and what is asked about it first.
+    func route(_ head: SessionResponse, _ facts: ResponseHeadInfo) throws(SessionError) -> (
+        any ContentSink, AsyncStep?
+    ) {
+        if let cache, cache.received(head, for: chain.request) { return (ContentRouter.discarding, nil) }
+        if head.statusCode == 421, chain.receivedMisdirection() { return (ContentRouter.discarding, nil) }
+        task.setResponse(head)
+        let decision = try content.route(
+            head, facts, chain, redirectLimit: engine.configuration.maximumRedirects,
+            isChallenge: chain.isChallenge(head, engine))
+        switch decision {
+        case .sink(let sink)?: return (sink, nil)
+        case .ask(.redirect(let proposed, let rules))?:
+            return (content.holdBack(), redirectQuestion(head, proposed, rules))
+        case .ask(.content)?: return (content.holdBack(), contentQuestion(head))
+        case nil: return (try finalSink(for: head), nil)
+        }
+    }
+
+    func finalSink(for head: SessionResponse) throws(SessionError) -> any ContentSink {
+        try content.finalSink(for: head, chain, &resumption, cause: lostSentence, transfer, engine)
+    }
+
+    func becomeDownload() { content.becomeDownload(task) }
+
+    /// Completes the task with a stored response.
+    func deliver(_ stored: StoredResponse, _ response: SessionResponse) -> NextStep {
+        if let cache {
+            cache.serve()
+            chain.request = cache.unconditional(chain.request)
+        }
+        transfer = nil
+        forgetExchange()
+        task.setResponse(response)
+        task.publish(.usedCache(response))
+        return task.plan.delegate == nil
+            ? hand(stored.data, response) : .ask(storedContentQuestion(stored.data, response))
+    }
+
+    func hand(_ data: Data, _ response: SessionResponse) -> NextStep {
+        do throws(SessionError) {
+            try content.deliver(data, response, chain, &resumption, engine)
+            return .useResponse(response)
+        } catch {
+            return .finishFailed(error.with(failingURL: chain.request.url, response: response))
+        }
+    }
+
+    /// The content was read for an interceptor; the error that asks the retriers, or nil.
+    func serialized(_ content: Shared<SerializedContent>?) -> SessionError? {
+        retries.serialized(content, isStored: cache?.isServed == true)
+    }
+
+    /// The server has sent wrong bytes.
+    func failRest() { resumption.failed(at: content.file?.count ?? 0) }
 }

@@ -13,7 +13,7 @@ struct Resumption: ~Copyable {
     let checkpoints: DownloadCheckpoints?
     private var known: Shared<ResumeRecord>?
     /// The task was made with a record, which has not turned out to be useless.
-    private var isContinuation: Bool
+    private var hasGivenRecord: Bool
     /// The task was made with a record that was useless.
     private(set) var isAnew = false
     /// The file with what has come so far, still open.
@@ -30,7 +30,7 @@ struct Resumption: ~Copyable {
         checkpoints = hasFile ? DownloadCheckpoints(plan.value.options, reactor: reactor) : nil
         keepsPart = plan.value.options.keepsPartialFile || hasFile
         known = plan.value.record.map { Shared($0) }
-        isContinuation = known != nil
+        hasGivenRecord = known != nil
     }
 
     var record: ResumeRecord? { known?.value }
@@ -38,15 +38,6 @@ struct Resumption: ~Copyable {
     /// Whether the current request is for the missing bytes of an interrupted content.
     func asksForRest(_ request: SessionRequest) -> Bool {
         known != nil && request.headerFields[.range] != nil
-    }
-
-    private func rules(_ record: ResumeRecord, base chain: RequestChain) -> ResumeRules {
-        ResumeRules(record: record, base: chain.request, isChecked: chain.isChecked)
-    }
-
-    /// The rules for the response to a request for missing bytes.
-    private func rules(_ record: ResumeRecord, asked chain: RequestChain) -> ResumeRules {
-        ResumeRules(record: record, asked: chain.request, isChecked: chain.isChecked)
     }
 
     // MARK: Before an exchange
@@ -61,24 +52,26 @@ struct Resumption: ~Copyable {
 
     /// How a try begins that continues with something; nil where there is nothing.
     mutating func beginning(_ chain: RequestChain, isDownload: Bool) -> ResumePlan? {
-        guard known != nil || isContinuation || isAnew || checkpoints != nil else { return nil }
+        guard known != nil || hasGivenRecord || isAnew || checkpoints != nil else { return nil }
         let given = chain.task.plan.record
-        if known != nil || isContinuation, let record = record ?? given {
+        if known != nil || hasGivenRecord, let record = record ?? given {
             return plan(record, base: chain)
         }
         if given == nil, isDownload, let record = checkpoints?.file.record(for: chain.request) {
             return plan(record, base: chain)
         }
         guard isAnew, let given else { return nil }
-        return .restart(rules(given, base: chain).whole)
+        return .restart(chain.rules(toContinue: given).whole)
     }
 
     /// How to continue with the record of the interrupted content.
-    mutating func continuation(_ chain: RequestChain) -> ResumePlan? { record.map { plan($0, base: chain) } }
+    mutating func planAfterInterruption(_ chain: RequestChain) -> ResumePlan? {
+        record.map { plan($0, base: chain) }
+    }
 
     private mutating func plan(_ record: ResumeRecord, base chain: RequestChain) -> ResumePlan {
         known = Shared(record)
-        return rules(record, base: chain).plan
+        return chain.rules(toContinue: record).plan
     }
 
     /// The missing bytes are about to be asked for.
@@ -93,8 +86,8 @@ struct Resumption: ~Copyable {
     /// Resuming is impossible: everything is asked for, and overwrites the partial file.
     mutating func giveUp() {
         known = nil
-        isAnew = isAnew || isContinuation
-        isContinuation = false
+        isAnew = isAnew || hasGivenRecord
+        hasGivenRecord = false
     }
 
     /// The file with what has come so far: still open where this task received it.
@@ -108,7 +101,7 @@ struct Resumption: ~Copyable {
     /// What the response to a request for missing bytes means; nil where it is about the whole.
     func answer(_ head: SessionResponse, _ chain: RequestChain) -> ResumeAnswer? {
         guard let record, asksForRest(chain.request) else { return nil }
-        return rules(record, asked: chain).judge(head)
+        return chain.rules(afterAskingFor: record).judge(head)
     }
 
     /// The content of the response is appended to what has come.
@@ -139,7 +132,7 @@ struct Resumption: ~Copyable {
         _ head: SessionResponse, _ file: FileSink, _ chain: RequestChain, expected: Int64?
     ) throws(SessionError) {
         guard let checkpoints else { return }
-        guard let record = Self.record(chain, head, bytes: 0, expected, file.path) else {
+        guard let record = chain.resumeRecord(of: head, bytes: 0, expected, file.path) else {
             return checkpoints.forget()
         }
         try checkpoints.begin(record)
@@ -166,18 +159,11 @@ struct Resumption: ~Copyable {
         } else if chain.task.plan.stream != nil {
             facts.content = .reader(bytes: offset + transfer.content.count)
         }
-        facts.canContinue = current(transfer, content, chain).map { canResume($0, chain) } ?? false
+        facts.canContinue = current(transfer, content, chain).map { chain.canResume($0) } ?? false
         var progress = ExchangeProgress(facts)
         progress.hasRedirect = chain.hasNext
         progress.isBodySpent = chain.isBodySpent(by: transfer)
         return progress
-    }
-
-    private func canResume(_ record: ResumeRecord, _ chain: RequestChain) -> Bool {
-        switch rules(record, base: chain).plan {
-        case .resume, .complete: true
-        case .restart: false
-        }
     }
 
     /// The record of what has come until now; nil where the server does not allow to continue.
@@ -189,7 +175,7 @@ struct Resumption: ~Copyable {
         let count = offset + transfer.content.count
         if let record { return try? record.with(receivedBytes: count) }
         guard count > 0, let head = transfer.response else { return nil }
-        return Self.record(chain, head, bytes: count, content.expected, nil)
+        return chain.resumeRecord(of: head, bytes: count, content.expected, nil)
     }
 
     private func record(
@@ -197,19 +183,7 @@ struct Resumption: ~Copyable {
     ) -> ResumeRecord? {
         if let record { return try? record.with(receivedBytes: file.count) }
         guard let response, file.count > 0 else { return nil }
-        return Self.record(chain, response, bytes: file.count, expected, file.path)
-    }
-
-    private static func record(
-        _ chain: RequestChain, _ response: SessionResponse, bytes: Int64, _ expected: Int64?, _ path: String?
-    ) -> ResumeRecord? {
-        var asked = chain.request
-        // A server that sends the whole has ignored it.
-        if path != nil { asked.headerFields[.range] = nil }
-        guard ResumeRules.canRecord(asked, response: response, isChecked: chain.isChecked) else { return nil }
-        return try? ResumeRecord(
-            request: chain.recordedRequest, response: response, receivedBytes: bytes, totalBytes: expected,
-            partialFile: path ?? "-")
+        return chain.resumeRecord(of: response, bytes: file.count, expected, file.path)
     }
 
     /// The exchange ended early; its content is continued, or its request is sent again.
@@ -239,27 +213,22 @@ struct Resumption: ~Copyable {
         let known = transfer.map { current($0, content, chain) } ?? record
         guard let known, known.receivedBytes == total else { return false }
         self.known = Shared(known)
-        return canResume(known, chain)
+        return chain.canResume(known)
     }
 
     // MARK: Other tries
 
-    /// What another try of a download continues with; nil where it begins anew: after a failure that says
-    /// that the content is bad, and where nothing would show whether the rest belongs to it.
+    /// What another try of a download continues with; nil where it begins anew, as where nothing would show
+    /// whether the rest belongs to it.
     func recordForNextTry(
         after failure: SessionError.Code, _ transfer: Transfer?, _ content: borrowing ContentRouter,
         _ chain: RequestChain
     ) -> ResumeRecord? {
-        guard content.isDownload, chain.task.plan.stream == nil, let transfer else { return nil }
-        switch failure {
-        case .networkConnectionLost, .timedOut, .cannotConnectToHost, .cannotFindHost,
-            .notConnectedToInternet:
-            break
-        case .badServerResponse where ![nil, 200, 206].contains(transfer.response?.statusCode): break
-        default: return nil
-        }
+        guard content.isDownload, chain.task.plan.stream == nil, let transfer,
+            InterruptionRules.canContinueInNextTry(after: failure, status: transfer.response?.statusCode)
+        else { return nil }
         guard let known = content.file == nil ? record : current(transfer, content, chain),
-            case .resume = rules(known, base: chain).plan
+            case .resume = chain.rules(toContinue: known).plan
         else { return nil }
         return known
     }
@@ -284,25 +253,25 @@ struct Resumption: ~Copyable {
     // MARK: The end
 
     /// What the end of a partial response means; `complete` where it was about the whole.
-    func end(
+    func describeEnd(
         of response: SessionResponse, _ transfer: Transfer?, _ content: borrowing ContentRouter,
         _ chain: RequestChain
     ) -> ResumeEnd {
         guard response.statusCode == 206, content.refusal == nil, let record, let transfer,
             asksForRest(chain.request)
         else { return .complete }
-        return rules(record, asked: chain).ended(
+        return chain.rules(afterAskingFor: record).ended(
             response, at: content.file?.count ?? offset + transfer.content.count)
     }
 
-    /// The server has sent a part of the missing bytes, which the longer record counts; the place to which
+    /// The server has sent a part of the missing bytes, which the longer record counts; the URL to which
     /// redirects have led has the next part.
-    mutating func continuation(
-        with longer: ResumeRecord, _ content: borrowing ContentRouter, _ chain: RequestChain
+    mutating func planForRest(
+        _ longer: ResumeRecord, _ content: borrowing ContentRouter, _ chain: RequestChain
     ) -> ResumePlan {
         openPart = content.file
         known = Shared(longer)
-        return rules(longer, asked: chain).plan
+        return chain.rules(afterAskingFor: longer).plan
     }
 
     /// The server has sent wrong bytes: a file with too many of them cannot be continued.

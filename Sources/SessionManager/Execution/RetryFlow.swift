@@ -7,8 +7,22 @@ import SessionCore
 struct RetryFlow {
     /// Tries besides the first.
     private(set) var count = 0
+    /// What the interceptor got of the content.
+    private(set) var serialized: Shared<SerializedContent>?
+    /// A stored response could not be read.
+    private(set) var isStoredUnreadable = false
 
     mutating func begin() { count += 1 }
+
+    mutating func exchangeBegins() { serialized = nil }
+
+    /// The content was read, or could not be; why that was so, or nil.
+    mutating func serialized(_ content: Shared<SerializedContent>?, isStored: Bool) -> SessionError? {
+        serialized = content
+        guard let error = content?.value.error else { return nil }
+        isStoredUnreadable = isStored
+        return error
+    }
 
     private func state(_ task: SessionTask, _ response: SessionResponse?, sent: SessionRequest?)
         -> RequestState
@@ -43,7 +57,7 @@ struct RetryFlow {
 
     /// Why there is no other try; nil where the body can be sent again.
     func obstacle(_ chain: RequestChain) -> SessionError? {
-        // Both: the delegate may have given another body for the one that was read.
+        // Check both bodies: the delegate may have replaced the original.
         guard chain.beforeRedirection.body?.isRewindable != false,
             chain.task.originalRequest.body?.isRewindable != false
         else {

@@ -5,15 +5,6 @@ import SessionCore
 
 /// Asks the session's delegate about the servers of one task; made when the first handshake waits for it.
 final class ServerTrustFlow {
-    enum Step {
-        case nothing
-        /// Ask, and hand the answer to ``answered(_:ticket:by:_:_:)``.
-        case ask(@Sendable () async -> AuthenticationFlow.Answer, ticket: Int)
-        /// Connect again: the handshake is decided now.
-        case sendAgain
-        case fail(SessionError)
-    }
-
     /// A server that shows another certificate each time would be asked about for ever.
     private static let mostQuestions = 10
 
@@ -32,50 +23,42 @@ final class ServerTrustFlow {
     /// - Parameter error: the failure of the task where the delegate is not asked any more.
     func undecided(
         _ peer: PeerTrust, _ error: SessionError, _ chain: RequestChain, _ approvals: ServerTrustCache?
-    ) -> Step {
+    ) -> NextStep {
         questions += 1
-        guard questions <= Self.mostQuestions else { return .fail(error) }
+        guard questions <= Self.mostQuestions else { return .finishFailed(error) }
         let (task, url) = (chain.task, chain.request.url)
         let challenge = AuthenticationChallenge(
             method: .serverTrust, host: url.host() ?? peer.host, port: Origin(url)?.port ?? 0, peerTrust: peer
         )
         task.publish(.challenged(challenge))
-        return step(machine.challenged([challenge], handler: .session), peer, chain, approvals)
+        return follow(machine.challenged([challenge], handler: .session), peer, chain, approvals)
     }
 
-    func answered(
-        _ answer: AuthenticationFlow.Answer, ticket: Int, by peer: PeerTrust, _ chain: RequestChain,
-        _ approvals: ServerTrustCache?
-    ) -> Step {
-        switch answer {
-        case .success(let disposition):
-            step(machine.answered(disposition, ticket: ticket), peer, chain, approvals)
-        case .failure(let error): step(machine.answered(with: error, ticket: ticket), peer, chain, approvals)
-        }
-    }
-
-    private func step(
+    private func follow(
         _ step: AuthenticationStateMachine.Step, _ peer: PeerTrust, _ chain: RequestChain,
         _ approvals: ServerTrustCache?
-    ) -> Step {
+    ) -> NextStep {
         switch step {
         case .ignore, .withoutCredential: return .nothing
         case .ask(let challenge, let ticket):
-            return .ask(question(challenge, chain.task.session), ticket: ticket)
+            return .ask(
+                AsyncStep(question(challenge, chain.task.session)) { [self] _, answer in
+                    follow(machine.answered(answer, ticket: ticket), peer, chain, approvals)
+                })
         case .evaluateTrust:
             // The next handshake judges; a refusal is the error of the task then.
             leftToRoots = chain.request.url.originText
-            return .sendAgain
+            return .send(chain.request)
         case .proceed:
             if let leaf = peer.certificates.first {
                 approvals?.approve(leaf.der, for: chain.request.url.originText)
             }
-            return .sendAgain
+            return .send(chain.request)
         case .fail(let error):
             let error =
                 (error as? SessionError)
                 ?? SessionError(.userCancelledAuthentication, "\(error)", underlying: error)
-            return .fail(error.with(failingURL: chain.request.url))
+            return .finishFailed(error.with(failingURL: chain.request.url))
         }
     }
 

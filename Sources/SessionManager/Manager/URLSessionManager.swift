@@ -39,7 +39,7 @@ public final class URLSessionManager: Sendable {
 
     /// What all sessions of this manager have in common.
     public let configuration: SessionConfiguration
-    private let reactor: Result<Reactor, SessionError>
+    let reactor: Result<Reactor, SessionError>
     private let state: Mutex<State>
     private let hub = EventBroadcaster<SessionEvent>(isOrdered: true)
     /// Decides when tasks start, and holds them while there is no network.
@@ -214,30 +214,6 @@ public final class URLSessionManager: Sendable {
                 hub.publish(.invalidated(session))
                 if let delegate { Task { await delegate.sessionDidBecomeInvalid(session) } }
             }
-        }
-    }
-
-    /// Runs tasks on the thread that transfers, by `withTaskExecutorPreference` or `executorPreference`.
-    ///
-    /// Made for code that sends one small request after the other: nothing changes threads then, which saves
-    /// about a fifth of a request's processor time. What takes long or blocks there holds up every transfer.
-    ///
-    /// - Throws: ``SessionError/Code/outOfResources`` where no thread can be started.
-    public var transferExecutor: any TaskExecutor {
-        get throws(SessionError) { LoopTaskExecutor(try reactor.get()) }
-    }
-
-    /// Calls blocks on the thread that transfers; for ``completionQueue``, ``TaskOptions/completionQueue``.
-    ///
-    /// What ``transferExecutor`` is for tasks: nothing changes threads, and what takes long or blocks there
-    /// holds up every transfer. A block may make and resume further tasks; it is called after the answer's
-    /// own turn, never inside a call of yours.
-    ///
-    /// - Throws: ``SessionError/Code/outOfResources`` where no thread can be started.
-    public var transferQueue: DeliveryQueue {
-        get throws(SessionError) {
-            let reactor = try reactor.get()
-            return .custom { reactor.perform($0) }
         }
     }
 

@@ -152,7 +152,7 @@ extension TransferPaths: ConnectionMonitorDelegate {
             if losses.needsInternet, !transfer.isLookingUp { origins.insert(transfer.origin) }
         }
         for (transfer, sentence) in victims where transfer.easy != nil {
-            // Of those without a connection only the ones that waited for a dead one.
+            // A look-up waits for the internet only where a connection of its origin is dead.
             let loss = PathLoss(
                 sentence: sentence, detour: losses.detour, needsInternet: origins.contains(transfer.origin))
             transfer.delegate?.transferLostPath(transfer, loss)

@@ -34,3 +34,36 @@ final class DeadlineTimer {
 
     func cancel() { set(.max) }
 }
+
+/// The limit of time for a whole task, which counts only while the task waits for the server.
+struct TaskTimeLimit {
+    private let reactor: Reactor
+    /// What is left while it does not count, in nanoseconds; nil where there is no limit.
+    private var rest: Int64?
+    private var began: Int64 = 0
+    private var timer: TimerID?
+
+    init(_ limit: Duration?, on reactor: Reactor) {
+        self.reactor = reactor
+        rest = limit?.nanoseconds
+    }
+
+    /// Whether ``count(_:expired:)`` would change anything.
+    func differs(from isCounting: Bool) -> Bool { rest != nil && isCounting != (timer != nil) }
+
+    /// Whether it counts from now on; `expired` is called once on the loop's thread.
+    mutating func count(_ isCounting: Bool, expired: @escaping () -> Void) {
+        guard let rest, isCounting != (timer != nil) else { return }
+        if let timer {
+            _ = reactor.cancel(timer)
+            self.timer = nil
+            self.rest = max(0, rest - (Reactor.now &- began))
+        } else {
+            began = Reactor.now
+            timer = reactor.schedule(at: began &+ rest) { expired() }
+        }
+    }
+
+    /// The timer has fired.
+    mutating func forgetTimer() { timer = nil }
+}

@@ -39,7 +39,7 @@ final class LineDetour {
     }
     /// Whether tasks wait for the internet.
     var isAwaited = false {
-        didSet { if isAwaited != oldValue { tellProbe(isAwaited) } }
+        didSet { if isAwaited != oldValue { setAwaited(isAwaited) } }
     }
     private let reactor: Reactor
     private let onChange: (Detour?) -> Void
@@ -64,7 +64,7 @@ final class LineDetour {
     }
 
     /// What the provider has reported, with what is known of the lines.
-    func complete(_ facts: NetworkFacts) -> NetworkFacts {
+    func addingFindings(to facts: NetworkFacts) -> NetworkFacts {
         var facts = facts.detoured(by: machine.detour)
         guard let findings else { return facts }
         let uplink = machine.detour.flatMap { findings.uplink($0.uplink)?.state }
@@ -99,15 +99,15 @@ final class LineDetour {
     func internetChanged(_ new: InternetFindings?, by probe: InternetProbe?) {
         findings = new
         if probe !== self.probe, isAwaited {
-            tellProbe(false)
+            setAwaited(false)
             self.probe = probe
-            tellProbe(true)
+            setAwaited(true)
         }
         self.probe = probe
         update()
     }
 
-    private func tellProbe(_ isAwaited: Bool) {
+    private func setAwaited(_ isAwaited: Bool) {
         probe?.setAwaited(isAwaited, by: ObjectIdentifier(self))
     }
 

@@ -45,6 +45,37 @@ extension NetworkDemand {
     }
 }
 
+extension QueueRequest {
+    /// What a task asks of the queue.
+    init(_ task: SessionTask, _ settings: RequestQueue.Settings, dependencies: Int) {
+        self.init()
+        demand = NetworkDemand(beforeStartOf: task)
+        priority = task.priority
+        lane = task.plan.options.queueValues.lane
+        if settings.maximumRequestsPerHost != nil { host = task.originalRequest.url.originText }
+        offlineLimit = task.offlineLimit(settings)
+        self.dependencies = dependencies
+    }
+}
+
+extension RequestQueueStateMachine.Limits {
+    init(_ settings: RequestQueue.Settings) {
+        self.init()
+        maximumActive = settings.maximumActiveRequests ?? .max
+        maximumPerHost = settings.maximumRequestsPerHost ?? .max
+        ramp = settings.ramp
+    }
+}
+
+extension SessionTask {
+    /// How long the network may hold it, in nanoseconds; nil for as long as it takes.
+    func offlineLimit(_ settings: RequestQueue.Settings) -> Int64? {
+        let options = plan.options.queueValues
+        if !options.waitsForNetwork { return 0 }
+        return (options.offlineLimit ?? settings.offlineLimit)?.nanoseconds
+    }
+}
+
 extension URL {
     /// Whether its host is this machine by its name alone: `localhost` and below (RFC 6761 §6.3), 127.0.0.0/8
     /// or ::1.

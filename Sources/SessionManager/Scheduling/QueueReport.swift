@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SessionCore
+public import SessionCore
 import Synchronization
 
 /// The state of a queue, for all threads.
@@ -39,7 +39,24 @@ final class QueueReport: Sendable {
     }
 }
 
-/// Where a task is in its manager's queue; written on the loop's thread, read on any.
+extension SessionTask {
+    /// Why it does not run though it was resumed; empty where it runs, or has not been resumed.
+    ///
+    /// The user's reason first, then the network's, then other tasks.
+    public var holdReasons: [HoldReason] {
+        guard schedule.ticket != nil else { return [] }
+        let reasons = session.queue.report.reasons(schedule.hold, schedule.demand)
+        return schedule.waitsForConnection && !reasons.contains(.turn) ? reasons + [.turn] : reasons
+    }
+    /// The first of ``holdReasons``.
+    public var waitingReason: HoldReason? { holdReasons.first }
+    /// Whether its queue holds it, before its start or parked: nothing of it is on its way.
+    package var isHeld: Bool {
+        schedule.ticket != nil && (!schedule.hold.isEmpty || schedule.waitsForConnection)
+    }
+}
+
+/// A copy for other threads of where a task is in its manager's queue; written on the loop's thread.
 struct ScheduleState: ~Copyable, Sendable {
     private let number = Atomic<UInt64>(0)
     private let holds = Atomic<UInt8>(0)
@@ -48,13 +65,13 @@ struct ScheduleState: ~Copyable, Sendable {
 
     /// Nil where it is in none.
     var ticket: QueueTicket? { QueueTicket(packed: number.load(ordering: .relaxed)) }
-    var hold: QueueHold {
-        get { QueueHold(rawValue: holds.load(ordering: .relaxed)) }
-        nonmutating set { holds.store(newValue.rawValue, ordering: .relaxed) }
-    }
-    var demand: NetworkDemand {
-        get { NetworkDemand(index: demands.load(ordering: .relaxed)) }
-        nonmutating set { demands.store(newValue.index, ordering: .relaxed) }
+    var hold: QueueHold { QueueHold(rawValue: holds.load(ordering: .relaxed)) }
+    var demand: NetworkDemand { NetworkDemand(index: demands.load(ordering: .relaxed)) }
+
+    /// Copies what the task's entry in the queue says, for other threads.
+    func publish(_ hold: QueueHold, _ demand: NetworkDemand) {
+        demands.store(demand.index, ordering: .relaxed)
+        holds.store(hold.rawValue, ordering: .relaxed)
     }
 
     /// Whether it has begun and waits for a connection of its host.

@@ -59,7 +59,6 @@ final class ScheduledTasks {
     ) -> QueueTicket {
         let ticket = queue.enqueued(request, at: Reactor.now)
         add(ScheduledTask(task: task, transport: transport), ticket)
-        task.schedule.demand = request.demand
         if isSuspended { queue.suspended(ticket, at: Reactor.now) }
         return ticket
     }
@@ -76,12 +75,22 @@ final class ScheduledTasks {
     /// The next task that has waited too long for the network.
     func nextExpired(at now: Int64) -> QueueTicket? { queue.nextExpired(at: now) }
 
+    /// Why a task fails that has waited too long.
+    func offlineError(_ ticket: QueueTicket, _ gate: GateView) -> SessionError {
+        let scheduled = tasks[ticket.index]
+        if let failure = scheduled?.failure { return failure }
+        return SessionError(
+            .notConnectedToInternet,
+            gate.failureSentence(queue.demand(of: ticket)),
+            failingURL: scheduled?.task.originalRequest.url)
+    }
+
     /// The turn of a task has come.
     func begin(_ ticket: QueueTicket) -> ScheduledTask? {
         guard let scheduled = tasks[ticket.index] else { return nil }
         tasks[ticket.index]?.failure = nil
         tasks[ticket.index]?.reportedReason = nil
-        scheduled.task.schedule.hold = []
+        scheduled.task.schedule.publish([], .anyPath)
         if scheduled.reportedReason != nil { events.publish(.released(scheduled.task)) }
         return scheduled
     }
@@ -98,7 +107,6 @@ final class ScheduledTasks {
     func park(
         _ ticket: QueueTicket, _ demand: NetworkDemand, failure: SessionError?, offlineLimit: Int64?
     ) {
-        tasks[ticket.index]?.task.schedule.demand = demand
         tasks[ticket.index]?.failure = failure
         queue.limited(ticket, to: offlineLimit)
         queue.parked(ticket, demand: demand, at: Reactor.now)
@@ -161,10 +169,10 @@ final class ScheduledTasks {
     /// Publishes why a task waits.
     func publishHold(_ ticket: QueueTicket) {
         guard let scheduled = tasks[ticket.index] else { return }
-        let (task, hold) = (scheduled.task, queue.hold(of: ticket))
-        task.schedule.hold = hold
+        let (task, hold, demand) = (scheduled.task, queue.hold(of: ticket), queue.demand(of: ticket))
+        task.schedule.publish(hold, demand)
         guard events.hasSubscribers, !hold.isEmpty, !hold.contains(.user) else { return }
-        let reason = report.reasons(hold, task.schedule.demand).first ?? .turn
+        let reason = report.reasons(hold, demand).first ?? .turn
         guard reason != scheduled.reportedReason else { return }
         tasks[ticket.index]?.reportedReason = reason
         events.publish(.held(task, reason))

@@ -44,12 +44,6 @@ final class SessionTransport {
     /// How many transfers wait until their host has room for a connection.
     var waitingForConnection: Int { engine?.waiting ?? 0 }
 
-    /// Resumes a waiter when all ends of this turn are known: the one that is woken then finds them together.
-    func wake(_ waiter: UnsafeContinuation<Void, Never>) {
-        guard let engine, !reactor.hasEnded else { return waiter.resume() }
-        engine.resumeAfterTurn(waiter)
-    }
-
     func close() {
         engine?.close()
         engine = nil

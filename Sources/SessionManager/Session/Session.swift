@@ -85,15 +85,6 @@ public final class Session: Sendable {
         }
     }
 
-    /// A task is resumed for the first time: it lasts until it has ended.
-    func store(_ task: SessionTask) {
-        state.withLock { state in
-            // One that was cancelled meanwhile is in neither.
-            guard !state.fresh.isEmpty, state.fresh.remove(task.identifier) else { return }
-            state.tasks.insert(task, for: task.identifier)
-        }
-    }
-
     /// A task has gone; true where it was never resumed.
     func lost(_ identifier: Int) -> Bool {
         let (wasFresh, callback): (Bool, (@Sendable () -> Void)?) = state.withLock { state in
@@ -165,7 +156,14 @@ public final class Session: Sendable {
 
     // MARK: What tasks ask for
 
+    /// A task is resumed for the first time: it lasts until it has ended.
     func start(_ task: SessionTask) {
+        state.withLock { state in
+            // One that was cancelled meanwhile is in neither.
+            guard !state.fresh.isEmpty, state.fresh.remove(task.identifier) else { return }
+            state.tasks.insert(task, for: task.identifier)
+        }
+        publishResumed(task)
         // A closure that captures one object needs no memory of its own.
         if reactor.isCurrent { submit(task) } else { reactor.perform { task.session.submit(task) } }
     }
@@ -187,9 +185,6 @@ public final class Session: Sendable {
         } else {
             scheduler.perform { $0.followState(of: task) }
         }
-    }
-    func wake(_ waiter: UnsafeContinuation<Void, Never>) {
-        if reactor.isCurrent { transport.here { $0.wake(waiter) } } else { waiter.resume() }
     }
     func publishResumed(_ task: SessionTask) { events.publish(.resumed(task), unlessEnded: task) }
     func publishSuspended(_ task: SessionTask) { events.publish(.suspended(task), unlessEnded: task) }

@@ -146,20 +146,6 @@ public final class SessionTask: Sendable {
 
     /// What it does at the moment.
     public var state: TaskState { record.withLock { $0.machine.state } }
-    /// Why it does not run though it was resumed; empty where it runs, or has not been resumed.
-    ///
-    /// The user's reason first, then the network's, then other tasks.
-    public var holdReasons: [HoldReason] {
-        guard schedule.ticket != nil else { return [] }
-        let reasons = session.queue.report.reasons(schedule.hold, schedule.demand)
-        return schedule.waitsForConnection && !reasons.contains(.turn) ? reasons + [.turn] : reasons
-    }
-    /// The first of ``holdReasons``.
-    public var waitingReason: HoldReason? { holdReasons.first }
-    /// Whether its queue holds it, before its start or parked: nothing of it is on its way.
-    package var isHeld: Bool {
-        schedule.ticket != nil && (!schedule.hold.isEmpty || schedule.waitsForConnection)
-    }
     /// What is being sent: differs from the original after an adapter, a redirect or an authentication.
     public var currentRequest: SessionRequest { (record.withLock { $0.current } ?? request).value }
     /// The head of the response, as soon as it has come.
@@ -178,9 +164,7 @@ public final class SessionTask: Sendable {
     public func resume() {
         switch record.withLock({ $0.machine.resume() }) {
         case .start:
-            session.store(self)
             publish(.resumed)
-            session.publishResumed(self)
             session.start(self)
         case .proceed:
             publish(.resumed)
@@ -269,12 +253,13 @@ public final class SessionTask: Sendable {
             if record.waiter == nil { record.waiter = waiter } else { record.others.append(waiter) }
             return nil
         }
-        if let outcome { notify(waiter, outcome) }
+        if let outcome { notify(waiter, outcome, nil) }
     }
 
-    private func notify(_ waiter: Waiter, _ outcome: TaskOutcome) {
+    private func notify(_ waiter: Waiter, _ outcome: TaskOutcome, _ turn: EngineTurn?) {
         switch waiter {
-        case .continuation(let continuation): session.wake(continuation)
+        case .continuation(let continuation):
+            if let turn { turn.resumeLater(continuation) } else { continuation.resume() }
         case .block(let body): body(outcome)
         }
     }
@@ -283,7 +268,9 @@ public final class SessionTask: Sendable {
     func setResponse(_ response: SessionResponse?) { record.withLock { $0.response = response } }
 
     /// Completes it; only the first call has an effect.
-    func finish(_ outcome: TaskOutcome) {
+    ///
+    /// - Parameter turn: at whose end those that wait for it are resumed; nil for at once.
+    func finish(_ outcome: TaskOutcome, wakingAfter turn: EngineTurn? = nil) {
         let (isFirst, waiter, others): (Bool, Waiter?, [Waiter]) = record.withLock { record in
             guard record.machine.complete() else { return (false, nil, []) }
             if let response = outcome.response { record.response = response }
@@ -301,7 +288,7 @@ public final class SessionTask: Sendable {
             session.events.publish(.completed(self, TaskCompletion(outcome: outcome, error: outcome.error)))
             session.forget(self)
         }
-        if let waiter { notify(waiter, outcome) }
-        for waiter in others { notify(waiter, outcome) }
+        if let waiter { notify(waiter, outcome, turn) }
+        for waiter in others { notify(waiter, outcome, turn) }
     }
 }

@@ -42,6 +42,33 @@ extension Transfer {
         return openSink(head)
     }
 
+    func openSink(_ head: SessionResponse) -> Bool {
+        guard let delegate else { return false }
+        do throws(SessionError) {
+            let target = try delegate.transfer(self, received: head)
+            let isDecoded =
+                facts.isEncoded && options.decompressesContent && hasContent(head)
+                && !(target is DiscardingSink)
+            do throws(SessionError) {
+                try open(target, isDecoded ? facts.codings : [])
+            } catch {
+                // The content of a refusal that is encoded in an unknown way must not hide its status.
+                guard head.isRefusal, error.code == .cannotDecodeRawData else { throw error }
+                try open(target, [])
+            }
+            try content.sink?.begin(length: facts.length)
+            return true
+        } catch {
+            _ = abort(error)
+            return false
+        }
+    }
+
+    /// Whether there is content to decode: a coding may be named without (RFC 9110 §8.4, §9.3.2, §15.4.5).
+    func hasContent(_ head: SessionResponse) -> Bool {
+        request.method != .head && head.statusCode != 204 && head.statusCode != 304 && facts.length != 0
+    }
+
     /// Whether only the connection's end ends content that counts: no redirect's, no refusal's (RFC 9112 §6).
     private func endsWithConnection(_ head: SessionResponse) -> Bool {
         guard head.version == .http1_1 || head.version == .http1_0, hasContent(head),
@@ -93,6 +120,11 @@ extension Transfer {
                 .badServerResponse, sentence, advice: advice, failingURL: request.url, response: response))
         return false
     }
+}
+
+extension SessionResponse {
+    /// Whether its status is that of an error (RFC 9110 §15.5, §15.6).
+    var isRefusal: Bool { (statusCode ?? 0) >= 400 }
 }
 
 extension ResponseHeadInfo {

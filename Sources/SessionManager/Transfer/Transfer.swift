@@ -33,7 +33,6 @@ final class Transfer {
     let origin: String
     /// More urgent ones leave the queue first.
     let priority: Float
-
     /// The head of the response, once it is complete.
     var response: SessionResponse?
     /// What the proxy has answered instead of making the tunnel; not a response of the server.
@@ -62,7 +61,6 @@ final class Transfer {
     /// Its index among the pool's transfers.
     var index = 0
     private let clock: LoopClock
-
     var facts = ResponseHeadInfo()
     /// How its connection ends, where only that ends the content.
     var tlsEnding: TLSEnding?
@@ -138,7 +136,7 @@ final class Transfer {
     }
 
     /// Ends it: notifies the delegate once, and releases sink and body.
-    func finish(_ end: TransferEnd) {
+    func end(_ end: TransferEnd) {
         var end = end
         if end.error == nil, content.sink == nil, let response, !openSink(response) { end.error = failure }
         if end.error == nil, let tlsEnding, !tlsEnding.isNotified {
@@ -163,37 +161,12 @@ final class Transfer {
         body.letGo()
         content.close()
     }
-}
 
-// MARK: libcurl's callbacks
+    // MARK: libcurl's callbacks
 
-extension Transfer {
-    func openSink(_ head: SessionResponse) -> Bool {
-        guard let delegate else { return false }
-        do throws(SessionError) {
-            let target = try delegate.transfer(self, received: head)
-            let isDecoded =
-                facts.isEncoded && options.decompressesContent && hasContent(head)
-                && !(target is DiscardingSink)
-            do throws(SessionError) {
-                try content.open(target, isDecoded ? facts.codings : [], isBulk: isBulk)
-            } catch {
-                // The content of a refusal that is encoded in an unknown way must not hide its status.
-                guard head.isRefusal, error.code == .cannotDecodeRawData else { throw error }
-                try content.open(target, [], isBulk: isBulk)
-            }
-            let sink = content.sink
-            try sink?.begin(length: facts.length)
-            return true
-        } catch {
-            _ = abort(error)
-            return false
-        }
-    }
-
-    /// Whether there is content to decode: a coding may be named without (RFC 9110 §8.4, §9.3.2, §15.4.5).
-    func hasContent(_ head: SessionResponse) -> Bool {
-        request.method != .head && head.statusCode != 204 && head.statusCode != 304 && facts.length != 0
+    /// Has the content go to a sink, decoded.
+    func open(_ sink: any ContentSink, _ codings: [ContentCoding]) throws(SessionError) {
+        try content.open(sink, codings, isBulk: isBulk)
     }
 
     func received(content bytes: UnsafeRawBufferPointer) -> Int {
@@ -274,15 +247,29 @@ extension Transfer {
     func rewindBody() -> Bool { body.sent == 0 || maySend() && rewinds() }
 
     private func maySend() -> Bool {
-        guard let error = resends.send(self) else { return true }
+        let error = resends.send(
+            connections: easy?.long(CURLINFO_NUM_CONNECTS) ?? 0,
+            isAlone: ordinal != nil && ordinal == pool?.total, progress)
+        guard let error else { return true }
         failure = failure ?? error
         return false
+    }
+
+    /// How far it is, for the rules about sending it again.
+    private var progress: Interruption {
+        var progress = Interruption(isIdempotent: delegate?.transferMayRepeat(self) != false)
+        progress.isWhollySent = body.isSent
+        progress.hasHead = response != nil
+        return progress
     }
 
     /// The error of a transfer that libcurl has finished; nil where the response is complete.
     func error(_ code: CURLcode, _ easy: EasyHandle, _ tls: TLSSettings) -> SessionError? {
         if let failure { return failure }
-        if code != CURLE_OK { return resends.judged(easy.error(code, self, tls), self) }
+        if code != CURLE_OK {
+            let error = easy.error(code, self, tls)
+            return resends.error(insteadOf: error.code, progress)?.with(failingURL: request.url) ?? error
+        }
         guard response == nil, !isTrial else { return nil }
         return SessionError(
             .badServerResponse, "the connection ended before the header fields did",
@@ -310,9 +297,4 @@ extension Transfer {
         failure = failure ?? error
         return 0
     }
-}
-
-extension SessionResponse {
-    /// Whether its status is that of an error (RFC 9110 §15.5, §15.6).
-    fileprivate var isRefusal: Bool { (statusCode ?? 0) >= 400 }
 }

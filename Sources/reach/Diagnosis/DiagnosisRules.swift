@@ -209,7 +209,7 @@ extension DiagnosisRules {
     static func proxy(
         _ choice: ProxyChoice, _ seen: ProxyObservation, host: String, worksWithout: Bool?
     ) -> Finding {
-        let (place, variable) = (choice.place, choice.variable ?? "the configuration")
+        let (place, variable) = (choice.authority, choice.variable ?? "the configuration")
         let why: String
         switch seen {
         case .connection(let connection):

@@ -13,9 +13,9 @@ import Testing
 /// stopped, `-` nothing.
 ///
 /// Actions: `>` send, `0`…`4` prepare an attempt, the request, the redirect, a new body, a range, `n` wait
-/// for the network, `|` pause, `:` go on, `x` give up the exchange, `!` give it up and fail, `=` let the
-/// content pass, `*` conclude, `k` cancel the timer, `r` reconnect, `f` follow the redirect, `c` answer the
-/// challenge, `F` fail, `.` finish, `-` nothing; of an answer: `a` counts, `~` late.
+/// for the network, `|` pause, `:` unpause, `x` give up the exchange, `!` give it up and fail, `=` resume the
+/// content, `*` end the exchange, `k` cancel the timer, `r` reconnect, `f` follow the redirect, `c` answer the
+/// challenge, `F` fail the try, `.` use the response, `-` nothing; of an answer: `a` counts, `~` late.
 ///
 /// States: `p` preparing, `w` waiting, `s` sending, `r` receiving, `d` deciding, `D` deciding about a whole
 /// response, `a` asking, `b` backing off, `.` finished; a capital `P` `W` `A` `B` while parked.
@@ -53,7 +53,7 @@ private struct RequestMarbles {
         case "U": return Self.letter(machine.resumed())
         case "p": return Self.letter(machine.parked(progress))
         case "P": return Self.letter(machine.unparked())
-        case "x": return machine.stopped() ? "x" : "-"
+        case "x": return machine.finished() ? "x" : "-"
         default: break
         }
         return "-"
@@ -87,14 +87,14 @@ private struct RequestMarbles {
         case .unpause: ":"
         case .abandon: "x"
         case .abandonAndFail: "!"
-        case .passContent: "="
-        case .conclude: "*"
+        case .resumeContent: "="
+        case .endExchange: "*"
         case .cancelTimer: "k"
         case .reconnect: "r"
-        case .followRedirect: "f"
-        case .answerChallenge: "c"
-        case .fail: "F"
-        case .finish: "."
+        case .follow(.followRedirect): "f"
+        case .follow(.answerChallenge): "c"
+        case .follow(.failTry): "F"
+        case .follow(.useResponse): "."
         default: "?"
         }
     }
@@ -138,6 +138,30 @@ private struct RequestMarbles {
         for before in ["", "s", "sh", "shq", "shqe", "shcq", "su", "p", "b"] {
             let after = marbles.actions(before + "xsShdebEtuUpPx").suffix(14)
             #expect(after == "x-------------", "after \(before)")
+        }
+    }
+
+    @Test(
+        "UPL-470 Each event in each state leads to the state of the table",
+        arguments: [
+            ("s", "swsrdab."), ("h", "pwrrdab."), ("q", "awdddab."), ("d", "pwsrrab."), ("e", "pwppDab."),
+            ("E", "pwpppab."), ("b", "bwsrdab."), ("t", "pwsrdap."), ("u", "pwsrdab."), ("U", "ppsrdab."),
+            ("p", "PWWWWAB."), ("P", "pwsrdab."), ("x", "........"),
+        ])
+    func table(event: String, states: String) {
+        var (marbles, reached) = (RequestMarbles(), "")
+        for before in ["", "us", "s", "sh", "shq", "q", "b", "x"] {
+            _ = marbles.actions(before + event)
+            reached += marbles.states.suffix(1)
+        }
+        #expect(reached == states)
+    }
+
+    @Test("UPL-471 Only a request that is being prepared is sent, so that no exchange has a second beside it")
+    mutating func sentOnce() {
+        #expect(marbles.actions("ss") == ">-")
+        for before in ["us", "sh", "shq", "shqe", "q", "b", "x"] {
+            #expect(marbles.actions(before + "s").last == "-", "after \(before)")
         }
     }
 
@@ -279,7 +303,7 @@ private struct RequestMarbles {
         timed.append(machine.isTimed)
         _ = machine.unparked()
         timed.append(machine.isTimed)
-        _ = machine.stopped()
+        _ = machine.finished()
         timed.append(machine.isTimed)
         #expect(timed == [true, false, false, true, false, true, false])
         #expect(begins && !isNews)
@@ -289,19 +313,48 @@ private struct RequestMarbles {
         var machine = RequestStateMachine()
         _ = machine.waits(forConnection: true)
         let action = machine.ready(isBlocked: false)
-        _ = machine.stopped()
+        _ = machine.finished()
         let waited = machine.waits(forConnection: false)
         let holds = machine.holds
         #expect(action == .send && holds.isEmpty && !waited)
     }
 
+    @Test(
+        "UPL-472 The wait for the clock or the internet ends with the network's hold, and is none by itself")
+    func needs() {
+        var machine = RequestStateMachine()
+        var failure = FailedTry()
+        (failure.isForClock, failure.stepWhenReachable) = (true, .request)
+        var holds: [RequestStateMachine.Holds] = []
+        _ = machine.failed(failure)
+        holds.append(machine.holds)
+        _ = machine.unparked()
+        _ = machine.parked(marbles.progress, needsInternet: true)
+        holds.append(machine.holds)
+        _ = machine.unparked()
+        holds.append(machine.holds)
+        failure.stepWhenReachable = nil
+        _ = machine.failed(failure)
+        holds.append(machine.holds)
+        #expect(holds == [[.network, .clock], [.network, .internet], [], []])
+    }
+
+    @Test("UPL-473 A finished task waits for no connection")
+    func waitsNoMore() {
+        var machine = RequestStateMachine()
+        _ = machine.finished()
+        let isNews = machine.waits(forConnection: true)
+        let holds = machine.holds
+        #expect(!isNews && holds.isEmpty)
+    }
+
     @Test func `A finished request is held and let go by nothing`() {
         var machine = RequestStateMachine()
-        _ = machine.stopped()
+        _ = machine.finished()
         _ = (machine.suspended(), machine.parked(marbles.progress))
         var holds = [machine.holds]
         var held = RequestStateMachine()
-        _ = (held.suspended(), held.parked(marbles.progress), held.stopped())
+        _ = (held.suspended(), held.parked(marbles.progress), held.finished())
         _ = (held.resumed(), held.unparked())
         holds.append(held.holds)
         #expect(holds == [[], [.user, .network]])
@@ -318,21 +371,25 @@ private struct RequestMarbles {
     }
 
     @Test func `The cache comes before everything else`() {
-        #expect(action { ($0.validation, $0.hasRedirect) = (.useStored, true) } == .useStoredResponse)
-        #expect(action { ($0.validation, $0.failure) = (.useStored, .timedOut) } == .useStoredResponse)
-        #expect(action { $0.validation = .reload } == .reload)
+        #expect(
+            action { ($0.validation, $0.hasRedirect) = (.useStored, true) } == .follow(.useStoredResponse))
+        #expect(
+            action { ($0.validation, $0.failure) = (.useStored, .timedOut) } == .follow(.useStoredResponse))
+        #expect(action { $0.validation = .reload } == .follow(.reload))
     }
 
     @Test func `A misdirected request is sent over a connection of its own`() {
-        #expect(action { ($0.isMisdirected, $0.failure) = (true, .networkConnectionLost) } == .sendElsewhere)
+        #expect(
+            action { ($0.isMisdirected, $0.failure) = (true, .networkConnectionLost) }
+                == .follow(.sendElsewhere))
     }
 
     @Test
     func `A redirect is followed though its content is too long or broken, and not after another failure`() {
         for code in [SessionError.Code.dataLengthExceedsMaximum, .cannotDecodeRawData] {
-            #expect(action { ($0.hasRedirect, $0.failure) = (true, code) } == .followRedirect)
+            #expect(action { ($0.hasRedirect, $0.failure) = (true, code) } == .follow(.followRedirect))
         }
-        #expect(action { ($0.hasRedirect, $0.failure) = (true, .networkConnectionLost) } == .fail)
+        #expect(action { ($0.hasRedirect, $0.failure) = (true, .networkConnectionLost) } == .follow(.failTry))
     }
 
     @Test func `A tunnel's challenge comes before a reconnection, that before the server's trust`() {
@@ -340,7 +397,7 @@ private struct RequestMarbles {
             action {
                 ($0.failure, $0.isTunnelChallenge, $0.mayReconnect) = (.cannotConnectToHost, true, true)
             }
-                == .answerTunnel)
+                == .follow(.answerTunnel))
         #expect(
             action {
                 ($0.failure, $0.mayReconnect, $0.isServerUndecided) = (.cannotConnectToHost, true, true)
@@ -348,18 +405,18 @@ private struct RequestMarbles {
                 == .reconnect)
         #expect(
             action { ($0.failure, $0.isServerUndecided) = (.certificateHasUnknownRoot, true) }
-                == .askAboutServer)
+                == .follow(.askAboutServer))
     }
 
     @Test func `What is left to do with a response has one order`() {
         var response = FinalResponse()
-        #expect(response.action() == .settle)
+        #expect(response.action() == .finish)
         response.isCached = true
         #expect(response.action() == .store)
         response.isSerialized = true
         #expect(response.action() == .serialize)
         #expect(response.action(after: .serialization) == .store)
-        #expect(response.action(after: .storing) == .settle)
+        #expect(response.action(after: .storing) == .finish)
         response.isRefusal = true
         #expect(response.action() == .askRetriers)
         response.rest = .missing
@@ -376,7 +433,7 @@ private struct RequestMarbles {
     func clock() {
         var machine = RequestStateMachine()
         #expect(machine.ready(isBlocked: false) == .send)
-        #expect(machine.ended(ExchangeEnd(failure: .certificateNotYetValid)) == .fail)
+        #expect(machine.ended(ExchangeEnd(failure: .certificateNotYetValid)) == .follow(.failTry))
         var failure = FailedTry()
         (failure.isForClock, failure.stepWhenReachable) = (true, .request)
         #expect(machine.failed(failure) == .parkAfterFailure(.request))
@@ -385,9 +442,9 @@ private struct RequestMarbles {
         #expect(machine.unparked() == .nothing)
         #expect(machine.resumed() == .prepare(.request))
         #expect(machine.ready(isBlocked: false) == .send)
-        #expect(machine.ended(ExchangeEnd(failure: .certificateNotYetValid)) == .fail)
+        #expect(machine.ended(ExchangeEnd(failure: .certificateNotYetValid)) == .follow(.failTry))
         failure.stepWhenReachable = nil
-        #expect(machine.failed(failure) == .complete)
+        #expect(machine.failed(failure) == .finish)
     }
 
     @Test func `A failure without a network waits for it, unless it waits already, or may not be repeated`() {
@@ -400,11 +457,11 @@ private struct RequestMarbles {
         failure.asksRetriers = true
         actions.append(machine.failed(failure))
         #expect(
-            actions == [.parkAfterFailure(.attempt), .complete, .prepare(.attempt), .complete, .askRetriers])
+            actions == [.parkAfterFailure(.attempt), .finish, .prepare(.attempt), .finish, .askRetriers])
         failure.stepWhenReachable = .attempt
         failure.isBlocked = false
         actions = [machine.failed(failure)]
-        _ = machine.stopped()
+        _ = machine.finished()
         actions.append(machine.failed(failure))
         #expect(actions == [.askRetriers, .nothing])
     }

@@ -33,7 +33,7 @@ struct ProxyChoiceTests {
     func configured() throws {
         let url = try #require(URL(string: "http://x/"))
         func choice(_ configured: String?, _ environment: [String: String]) -> String? {
-            ProxyChoice(for: url, configured: configured, environment: environment)?.place
+            ProxyChoice(for: url, configured: configured, environment: environment)?.authority
         }
         #expect(choice("http://[::1]:3128", ["http_proxy": "a:1"]) == "[::1]:3128")
         #expect(choice("", ["http_proxy": "a:1"]) == nil)

@@ -44,6 +44,7 @@ final class EngineTurn {
     /// Whether any multi handle may have finished transfers.
     var mayHaveFinished = false
     private var isInsideLibcurl = false
+    private var isClosed = false
     private var deferred: [() -> Void] = []
     private var slice = TimeSlice()
     /// Swift tasks that wait for session tasks which have ended in this turn.
@@ -78,6 +79,7 @@ final class EngineTurn {
 
     /// Drops the deferred work, which may hold the engine.
     func close() {
+        isClosed = true
         control = nil
         deferred = []
         resumeWaiters()
@@ -100,8 +102,10 @@ final class EngineTurn {
 
     func fail(_ transfer: Transfer, _ error: SessionError) { control?.fail(transfer, error) }
 
-    /// Resumes a continuation at the end of the turn, together with others.
-    func addWaiter(_ waiter: UnsafeContinuation<Void, Never>) { waiters.append(waiter) }
+    /// Resumes a continuation when the ends of this turn are all known: its task finds them together.
+    func resumeLater(_ waiter: UnsafeContinuation<Void, Never>) {
+        if isClosed || reactor.hasEnded { waiter.resume() } else { waiters.append(waiter) }
+    }
 
     func resumeWaiters() {
         guard !waiters.isEmpty else { return }

@@ -64,7 +64,7 @@ final class TransferEngine: TransferControl {
         var hasWork: Bool
         repeat {
             hasWork = pools.actIfDue()
-            if pools.collectFinished({ finished($0, $1) }) { hasWork = true }
+            if pools.collectFinished({ ended($0, $1) }) { hasWork = true }
             if turn.runDeferred() { hasWork = true }
         } while hasWork
         turn.resumeWaiters()
@@ -153,9 +153,6 @@ final class TransferEngine: TransferControl {
         turn.outsideLibcurl { [self] in proceed(hosts.multiplexes(transfer)) }
     }
 
-    /// Resumes a continuation when the ends of this turn are all known.
-    func resumeAfterTurn(_ waiter: UnsafeContinuation<Void, Never>) { turn.addWaiter(waiter) }
-
     /// How many transfers wait for a slot.
     var waiting: Int { hosts.waiting }
 
@@ -215,7 +212,7 @@ final class TransferEngine: TransferControl {
         } catch {
             release(transfer)
             // Later, since the caller of `start` is not ready for the end.
-            turn.later { transfer.finish(TransferEnd(error: error, metrics: Shared(TransferMetrics()))) }
+            turn.later { transfer.end(TransferEnd(error: error, metrics: Shared(TransferMetrics()))) }
         }
     }
 
@@ -253,8 +250,8 @@ final class TransferEngine: TransferControl {
         }
     }
 
-    /// Ends a transfer that libcurl has finished.
-    private func finished(_ easy: EasyHandle, _ code: CURLcode) {
+    /// Ends a transfer that libcurl has carried out.
+    private func ended(_ easy: EasyHandle, _ code: CURLcode) {
         guard let transfer = easy.transfer else { return }
         end(transfer, easy, transfer.error(code, easy, tls))
     }
@@ -262,7 +259,7 @@ final class TransferEngine: TransferControl {
     private func end(_ transfer: Transfer, _ easy: EasyHandle, _ error: SessionError?) {
         let metrics = Shared(TransferMetrics(easy, version: transfer.version))
         release(transfer)
-        transfer.finish(TransferEnd(error: error, metrics: metrics))
+        transfer.end(TransferEnd(error: error, metrics: metrics))
     }
 
     /// Takes the handle away from a transfer and lets the next one of its origin begin.
