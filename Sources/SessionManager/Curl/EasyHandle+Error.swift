@@ -83,18 +83,18 @@ extension EasyHandle {
             let status = "status \(refusal.statusCode ?? 0)"
             return refusal.statusCode == 407
                 ? wantsCredentials(proxy, "http", status, url, failure)
-                : letsNobodyThrough(proxy, status, url, failure)
+                : refusesTunnel(proxy, status, url, failure)
         }
         if failure.isOfProxy {
             return refusesByHandshake
                 ? wantsCredentials(proxy, "socks5h", failure.message, url, failure)
-                : letsNobodyThrough(proxy, failure.message, url, failure)
+                : refusesTunnel(proxy, failure.message, url, failure)
         }
         guard failure.curlCode == CURLE_COULDNT_CONNECT.rawValue else { return nil }
         let code = SessionError.Code(curlCode: failure.curlCode, osErrno: failure.errno)
         guard code == .cannotConnectToHost else { return nil }
         return SessionError(
-            code, "the proxy \(proxy.place) cannot be connected to: \(failure.message)",
+            code, "the proxy \(proxy.address) cannot be connected to: \(failure.message)",
             advice: "start the proxy, or correct \(source), which names it", failingURL: url,
             transport: failure)
     }
@@ -105,12 +105,12 @@ extension EasyHandle {
         return answer == CURLPX_USER_REJECTED || answer == CURLPX_NO_AUTH
     }
 
-    private func letsNobodyThrough(
+    private func refusesTunnel(
         _ proxy: ProxyChoice, _ reason: String, _ url: URL, _ failure: TransportFailure
     ) -> SessionError {
         let server = "\(url.host() ?? "the server"):\(Origin(url)?.port ?? 0)"
         return SessionError(
-            .cannotConnectToHost, "the proxy \(proxy.place) does not let through to \(server): \(reason)",
+            .cannotConnectToHost, "the proxy \(proxy.address) does not let through to \(server): \(reason)",
             advice: "ask whoever runs the proxy, or name another one", failingURL: url, transport: failure)
     }
 
@@ -119,8 +119,8 @@ extension EasyHandle {
     ) -> SessionError {
         SessionError(
             .userAuthenticationRequired,
-            "the proxy \(proxy.place) wants other credentials than it has been given, or any: \(reason)",
-            advice: "write them into the proxy's address, \(scheme)://USER:PASSWORD@\(proxy.place)",
+            "the proxy \(proxy.address) wants other credentials than it has been given, or any: \(reason)",
+            advice: "write them into the proxy's address, \(scheme)://USER:PASSWORD@\(proxy.address)",
             failingURL: url, transport: failure)
     }
 }

@@ -126,7 +126,7 @@ extension TransferPaths: ConnectionObserver {
             descriptor, to: peer, through: transfer.interface(configuration),
             isWanted: transfer.wantedInterface(configuration) != nil, isPlain: !transfer.isSecure)
         lineMonitor?.begin()
-        if !transfer.isTrial { lookups.keep(peer.address, of: transfer.origin) }
+        if !transfer.isTrial { lookups.store(peer.address, of: transfer.origin) }
     }
 
     func closed(_ descriptor: Int32) { monitor?.closed(descriptor) }
@@ -152,7 +152,7 @@ extension TransferPaths: ConnectionMonitorDelegate {
             if losses.needsInternet, !transfer.isLookingUp { origins.insert(transfer.origin) }
         }
         for (transfer, sentence) in victims where transfer.easy != nil {
-            // Of those without a connection only the ones that waited for a dead one.
+            // A transfer without a connection counts only if it waited for a dead one.
             let loss = PathLoss(
                 sentence: sentence, detour: losses.detour, needsInternet: origins.contains(transfer.origin))
             transfer.delegate?.transferLostPath(transfer, loss)

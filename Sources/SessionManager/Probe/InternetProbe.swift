@@ -22,8 +22,8 @@ import Synchronization
 ///
 /// ``state`` is about the path in use, which is asked by the kernel's own choice. An uplink is a link with a
 /// path of its own (`LinkReport.isOnline`): each other one is asked over itself (SO_BINDTODEVICE, socket(7)),
-/// so that ``uplinks`` tells which line is dead and which one would do. Not asked are uplinks beside a tunnel
-/// in use, and expensive ones while the preferred one works. Other uplinks are known where the provider is a
+/// so that ``uplinks`` tells which line is dead and which one would do. Uplinks beside a tunnel in use are not
+/// asked, nor expensive ones while the preferred one works. Other uplinks are known where the provider is a
 /// `ReachabilityManager`, or reports links.
 ///
 /// Every member may be used from any thread.
@@ -68,7 +68,7 @@ public final class InternetProbe: Sendable {
         self.configuration = configuration
         // Its own questions are what others wait for.
         var queue = RequestQueue.Settings()
-        queue.follows = .nobody
+        queue.follows = .none
         // The line that is asked about is the one that carries the question.
         queue.rescue = .never
         // Its failure is told, and it is asked again.

@@ -20,7 +20,7 @@ package struct ProxyChoice: Sendable, Equatable {
     package let credential: Credential?
 
     /// As it is written in sentences, `192.0.2.1:3128` or `[2001:db8::1]:3128`.
-    package var place: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    package var address: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     package init(variable: String?, host: String, port: Int, speaksHTTP: Bool = true) {
         self.variable = variable

@@ -80,10 +80,10 @@ struct GetReport: Sendable {
             return
         }
         let advice = error.spokenAdvice.isEmpty ? "" : "; \(error.spokenAdvice)"
-        let place = error.code == .checksumMismatch || error.isAboutFiles ? "" : " (\(url.absoluteString))"
+        let address = error.code == .checksumMismatch || error.isAboutFiles ? "" : " (\(url.absoluteString))"
         failure = Failure(
             exitCode: ExitCode(error), number: error.code.rawValue,
-            sentence: "\(error.message)\(place)\(advice)")
+            sentence: "\(error.message)\(address)\(advice)")
     }
 
     /// Records the part that remains for a later run.

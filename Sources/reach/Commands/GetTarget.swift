@@ -50,8 +50,8 @@ enum GetTarget: Sendable {
         let end = link.lastIndex(of: "/")
         var folder = stat()
         guard stat(end.map { String(link[...$0]) } ?? ".", &folder) == 0 else { return true }
-        let isForEverybody = folder.st_mode & 0o1002 == 0o1002
-        return isForEverybody && status.st_uid != geteuid() && status.st_uid != folder.st_uid
+        let isShared = folder.st_mode & 0o1002 == 0o1002
+        return isShared && status.st_uid != geteuid() && status.st_uid != folder.st_uid
     }
 
     /// Whether the content goes to standard output.

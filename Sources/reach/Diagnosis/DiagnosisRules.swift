@@ -117,7 +117,7 @@ enum DiagnosisRules {
         let word = family == .ipv4 ? "IPv4" : "IPv6"
         guard let first = seen.first else { return nil }
         if let good = seen.first(where: { $0.outcome == .connected }) {
-            return .good(check, "\(place(good)) answers after \(text(good.took))")
+            return .good(check, "\(endpoint(good)) answers after \(text(good.took))")
         }
         let hasPath = family == .ipv4 ? path.hasIPv4 : path.hasIPv6
         let otherWorks = all.contains { $0.address.family != family && $0.outcome == .connected }
@@ -138,7 +138,7 @@ enum DiagnosisRules {
         }
         if seen.contains(where: { $0.outcome == .refused }) {
             return .failed(
-                check, "\(place(first)) refuses the connection",
+                check, "\(endpoint(first)) refuses the connection",
                 try: "the network is fine: nothing listens there, or a firewall forbids it")
         }
         for one in seen {
@@ -178,15 +178,15 @@ enum DiagnosisRules {
 
     private static func reason(_ seen: ConnectionObservation) -> String {
         switch seen.outcome {
-        case .connected: "\(place(seen)) answers"
-        case .refused: "\(place(seen)) refuses"
-        case .timedOut: "\(place(seen)) does not answer within \(text(seen.took))"
-        case .failed(let words): "\(place(seen)): \(words)"
-        case .rejected(let rejection): "\(place(seen)): \(rejection.sentence)"
+        case .connected: "\(endpoint(seen)) answers"
+        case .refused: "\(endpoint(seen)) refuses"
+        case .timedOut: "\(endpoint(seen)) does not answer within \(text(seen.took))"
+        case .failed(let words): "\(endpoint(seen)): \(words)"
+        case .rejected(let rejection): "\(endpoint(seen)): \(rejection.sentence)"
         }
     }
 
-    private static func place(_ seen: ConnectionObservation) -> String {
+    private static func endpoint(_ seen: ConnectionObservation) -> String {
         seen.address.family == .ipv6 ? "[\(seen.address)]:\(seen.port)" : "\(seen.address):\(seen.port)"
     }
 
@@ -209,7 +209,7 @@ extension DiagnosisRules {
     static func proxy(
         _ choice: ProxyChoice, _ seen: ProxyObservation, host: String, worksWithout: Bool?
     ) -> Finding {
-        let (place, variable) = (choice.place, choice.variable ?? "the configuration")
+        let (address, variable) = (choice.address, choice.variable ?? "the configuration")
         let why: String
         switch seen {
         case .connection(let connection):
@@ -217,7 +217,7 @@ extension DiagnosisRules {
             case .connected:
                 return .good(
                     .proxy,
-                    "\(variable) leads through \(place), which answers after \(text(connection.took))"
+                    "\(variable) leads through \(address), which answers after \(text(connection.took))"
                 )
             case .refused: why = "nothing listens there"
             case .timedOut: why = "nothing answers there within \(text(connection.took))"
@@ -232,7 +232,7 @@ extension DiagnosisRules {
             worksWithout == true
             ? "without the proxy \(host) can be reached: unset \(variable), or add \(host) to no_proxy"
             : "correct \(variable) where it is set (env, /etc/environment, the unit of a service), or start the proxy"
-        return .failed(.proxy, "\(variable) leads through \(place), and \(why)", try: advice)
+        return .failed(.proxy, "\(variable) leads through \(address), and \(why)", try: advice)
     }
 }
 

@@ -250,7 +250,7 @@ private struct RequestMarbles {
         #expect(marbles.actions("spP") == ">x2")
     }
 
-    @Test mutating func `A file goes on with the bytes that are missing`() {
+    @Test mutating func `A file is resumed with the missing bytes`() {
         marbles.progress.interruption.hasHead = true
         marbles.progress.interruption.content = .file(bytes: 1000)
         marbles.progress.interruption.canContinue = true

@@ -43,7 +43,7 @@ struct TLSSettingsTests {
         var resumed: [Bool] = []
         for _ in 1...3 { resumed.append(try probe.get(.https, path: "/connection", settings).isResumed) }
         #expect(resumed.first == false && resumed.last == true)
-        // Sessions of the plain policy are not taken over either.
+        // Sessions of the plain policy are not reused either.
         let after = try probe.get(.https, judged)
         #expect(after.isAccepted && after.evaluator?.handshakeCount == 1)
         probe.close()
