@@ -154,19 +154,3 @@ final class GetFiles: SessionDelegate {
         if partSize == 0 || access(recordPath, F_OK) != 0 { discard() } else { sync() }
     }
 }
-
-extension StampedRecord {
-    /// The record for a URL; nil if it is another's; with a checksum for the file the query may differ.
-    func record(for url: URL, isChecked: Bool) -> ResumeRecord? {
-        guard record.url == url || isChecked && Self.withoutQuery(record.url) == Self.withoutQuery(url)
-        else { return nil }
-        return try? ResumeRecord(
-            url: url, method: record.method, eTag: record.eTag, lastModified: record.lastModified,
-            date: record.date, receivedBytes: record.receivedBytes, totalBytes: record.totalBytes,
-            partialFile: record.partialFile)
-    }
-
-    private static func withoutQuery(_ url: URL) -> Substring {
-        url.absoluteString.prefix { $0 != "?" && $0 != "#" }
-    }
-}
