@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Finds the functions below libcurl.so.4, which has to be loaded and to report that it uses OpenSSL; tried again
-// until it succeeds. False if libcurl is not loaded, or has another TLS library, an OpenSSL before 3.0, or parts
-// of it built in and hidden. From any thread.
+// Finds the functions below libcurl.so.4, which has to be loaded and to report that it uses OpenSSL; tried
+// again until it succeeds. False if libcurl is not loaded, or has another TLS library, an OpenSSL before 3.0,
+// or parts of it built in and hidden. From any thread.
 bool copenssl_load(void);
 // The reason of this thread's last failure.
 const char *_Nonnull copenssl_load_message(void);

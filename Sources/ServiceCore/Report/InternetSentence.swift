@@ -9,7 +9,8 @@ package import SessionCore
 package enum InternetSentence {
     /// - Parameters:
     ///   - boot: the boot clock now; nil leaves out how long a state has lasted.
-    ///   - transfersFollow: whether transfers follow what was found, so that the sentence tells where they go.
+    ///   - transfersFollow: whether transfers follow what was found, so that the sentence tells where they
+    ///     go.
     /// - Returns: nil without an uplink that something is known of.
     package static func text(
         _ uplinks: [UplinkInternet], boot: Int64? = nil, transfersFollow: Bool = false

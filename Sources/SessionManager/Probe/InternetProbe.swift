@@ -22,9 +22,9 @@ import Synchronization
 ///
 /// ``state`` is about the path in use, which is asked by the kernel's own choice. An uplink is a link with a
 /// path of its own (`LinkReport.isOnline`): each other one is asked over itself (SO_BINDTODEVICE, socket(7)),
-/// so that ``uplinks`` tells which line is dead and which one would do. Uplinks beside a tunnel in use are not
-/// asked, nor expensive ones while the preferred one works. Other uplinks are known where the provider is a
-/// `ReachabilityManager`, or reports links.
+/// so that ``uplinks`` tells which line is dead and which one would do. Uplinks beside a tunnel in use are
+/// not asked, nor expensive ones while the preferred one works. Other uplinks are known where the provider is
+/// a `ReachabilityManager`, or reports links.
 ///
 /// Every member may be used from any thread.
 public final class InternetProbe: Sendable {
