@@ -258,8 +258,7 @@ extension VarlinkServer {
 
     /// Starts to watch the socket's file.
     private func watchSocketFile() {
-        watcher?.end()
-        watcher = nil
+        endWatching()
         guard let context, let path = listener?.path else { return }
         // Without a watch the file is checked with each change of the status.
         watcher = PathWatcher(folder: path.enclosingFolder, file: path, on: context.reactor) { [weak self] in
@@ -272,8 +271,7 @@ extension VarlinkServer {
         guard let context, let listener, let path = listener.path, restoring == nil, !listener.ownsPath
         else { return }
         context.log(.warning, "varlink: the socket \(path) is gone; it is made again")
-        watcher?.end()
-        watcher = nil
+        endWatching()
         restore(after: Self.firstPause, isFirst: true)
     }
 

@@ -4,6 +4,7 @@ import CLinux
 package import EventLoop
 public import FoundationEssentials
 public import Reachability
+import ReachabilityCore
 public import SessionCore
 import Synchronization
 
@@ -241,5 +242,36 @@ final class InternetSubscription: Sendable {
     func cancel() { isCancelled.store(true, ordering: .relaxed) }
     func publish(_ findings: InternetFindings) {
         if !isCancelled.load(ordering: .relaxed) { observer(findings) }
+    }
+}
+
+extension UplinkProbeStateMachine.Network {
+    /// What a report says of the uplinks.
+    init(_ update: ReachabilityUpdate, _ links: [LinkReport]) {
+        self.init()
+        let path = update.path
+        // Unknown: asking finds it out. With an alternative the transfer goes over that.
+        isUsable = path.isOnline || update.status == .unknown || path.alternative != nil
+        generation = path.generation
+        isTunnel = path.isTunnel
+        isAlternative = isUsable && path.interface == nil && path.alternative != nil
+        let name = isUsable ? path.interface ?? path.alternative : nil
+        let own = links.first { $0.name == name }
+        preferred = name.map {
+            .init(
+                $0, index: own?.index ?? path.interfaceIndex,
+                gateway: (path.gateway ?? own?.gateway)?.description,
+                traits: UplinkTraits(isExpensive: path.isExpensive))
+        }
+        // This machine itself needs no uplink.
+        guard path.medium != .loopback else { return }
+        others = links.filter { $0.isOnline && $0.name != name }.map { link in
+            .init(
+                link.name, index: link.index, gateway: link.gateway?.description,
+                traits: UplinkTraits(
+                    isWiFi: link.isWiFi,
+                    isWired: !link.isWiFi && link.medium != .cellular && link.medium != .other,
+                    isExpensive: link.isExpensive, isConstrained: link.isConstrained))
+        }
     }
 }
