@@ -95,13 +95,3 @@ extension IPAddress: Comparable {
         return (a.high, a.low) < (b.high, b.low)
     }
 }
-
-extension IPAddress {
-    /// Whether packets from this source to `destination` cannot leave the link.
-    ///
-    /// Routers do not forward link-local sources (RFC 4291 §2.5.6, RFC 3927 §2.7). An IPv4 route with a
-    /// gateway for such a source relies on address translation there, as in guests of clouds and microVMs.
-    package func isLinkOnlySource(for destination: IPAddress, gateway: IPAddress?) -> Bool {
-        isLinkLocal && !destination.staysOnLink && (family == .ipv6 || gateway == nil)
-    }
-}

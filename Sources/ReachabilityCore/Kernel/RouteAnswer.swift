@@ -71,11 +71,3 @@ package struct RouteAnswer: Sendable, Equatable {
         self.nexthop = nexthop
     }
 }
-
-extension RouteAnswer {
-    /// The source address, unless replies cannot reach it.
-    ///
-    /// While every IPv6 address of the link is tentative, the kernel falls back to ::1, which passes every
-    /// address check (ipv6_dev_get_saddr(), net/ipv6/addrconf.c); the next hop drops packets from there.
-    package var sender: IPAddress? { source.flatMap { $0.isLoopback ? nil : $0 } }
-}

@@ -24,6 +24,15 @@ struct TLSSettingsTests {
         return policy
     }
 
+    @Test("UPL-490 OpenSSL is found once libcurl is loaded, although it was looked for before")
+    func loadedLater() async {
+        await #expect(processExitsWith: .success) {
+            #expect(throws: SessionError.self) { try OpenSSL.load() }
+            _ = try CurlLibrary.load()
+            try OpenSSL.load()
+        }
+    }
+
     @Test("every connection under a policy with pins is judged: no TLS session is resumed")
     func resumption() async throws {
         let probe = try await probe()
