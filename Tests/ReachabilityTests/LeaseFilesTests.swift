@@ -94,7 +94,7 @@ struct LeaseFilesTests {
     @Test("UPL-232 a file that others may write, a link, a folder, a pipe and a huge file count for nothing")
     func untrusted() throws {
         let folder = try LeaseFolder()
-        let place = "run/systemd/netif/leases/3"
+        let path = "run/systemd/netif/leases/3"
         func address() -> IPAddress? { folder.files.meteredAddress(of: 3, name: "usb0") }
         try folder.lease(3, "192.0.2.7", mode: 0o666)
         #expect(address() == nil)
@@ -102,22 +102,22 @@ struct LeaseFilesTests {
         #expect(address() == nil)
         try folder.lease(3, "192.0.2.7")
         #expect(address() != nil)
-        rename(folder.folder(place), folder.folder("elsewhere"))
-        symlink(folder.folder("elsewhere"), folder.folder(place))
+        rename(folder.folder(path), folder.folder("elsewhere"))
+        symlink(folder.folder("elsewhere"), folder.folder(path))
         #expect(address() == nil)
-        unlink(folder.folder(place))
-        mkfifo(folder.folder(place), 0o644)
+        unlink(folder.folder(path))
+        mkfifo(folder.folder(path), 0o644)
         #expect(address() == nil, "and it does not wait for a writer")
-        unlink(folder.folder(place))
-        mkdir(folder.folder(place), 0o755)
+        unlink(folder.folder(path))
+        mkdir(folder.folder(path), 0o755)
         #expect(address() == nil)
-        rmdir(folder.folder(place))
+        rmdir(folder.folder(path))
         let line = "ADDRESS=192.0.2.7\nVENDOR_SPECIFIC=414e44524f49445f4d455445524544\n"
-        try folder.write(place, Array(line.utf8) + [UInt8](repeating: 0x0A, count: LeaseFile.limit))
+        try folder.write(path, Array(line.utf8) + [UInt8](repeating: 0x0A, count: LeaseFile.limit))
         #expect(address() == nil)
         if geteuid() == 0 {
             try folder.lease(3, "192.0.2.7")
-            chown(folder.folder(place), 12_345, 12_345)
+            chown(folder.folder(path), 12_345, 12_345)
             #expect(address() == nil, "neither root's nor the folder's owner's")
             chown(folder.folder("run/systemd/netif/leases"), 12_345, 12_345)
             #expect(address() != nil)
@@ -135,18 +135,18 @@ struct LeaseFilesTests {
     @Test("UPL-352 what is known of a link counts for nothing where others may write it, or through a link")
     func link() throws {
         let folder = try LeaseFolder()
-        let place = "run/systemd/netif/links/3"
+        let path = "run/systemd/netif/links/3"
         func portal() -> String? { folder.files.link(3).value("CAPTIVE_PORTAL") }
         #expect(portal() == nil)
         let line = "CAPTIVE_PORTAL=https://portal.example/api\n"
         for mode: mode_t in [0o666, 0o646, 0o664] {
-            try folder.write(place, Array(line.utf8), mode: mode)
+            try folder.write(path, Array(line.utf8), mode: mode)
             #expect(portal() == nil, "\(mode)")
         }
-        chmod(folder.folder(place), 0o644)
+        chmod(folder.folder(path), 0o644)
         #expect(portal() == "https://portal.example/api")
-        rename(folder.folder(place), folder.folder("elsewhere"))
-        symlink(folder.folder("elsewhere"), folder.folder(place))
+        rename(folder.folder(path), folder.folder("elsewhere"))
+        symlink(folder.folder("elsewhere"), folder.folder(path))
         #expect(portal() == nil)
     }
 }
@@ -213,17 +213,17 @@ struct NameServerFilesTests {
             # Interface empty
 
             """
-        for place in ["tmp/resolv.conf.auto", "tmp/resolv.conf.d/resolv.conf.auto"] {
-            try folder.write(place, Array(text.utf8))
+        for path in ["tmp/resolv.conf.auto", "tmp/resolv.conf.d/resolv.conf.auto"] {
+            try folder.write(path, Array(text.utf8))
             let all = ["192.0.2.1", "192.0.2.2", "198.51.100.1"]
             #expect(servers("wan") == ["192.0.2.1", "192.0.2.2"])
             #expect(servers("pppoe-wan") == ["192.0.2.1", "192.0.2.2"])
             #expect(servers("modem") == ["198.51.100.1"])
             #expect(servers("eth0.2") == all && servers("empty") == all && servers("swan") == all)
             // A file that others may write.
-            chmod(folder.folder(place), 0o666)
+            chmod(folder.folder(path), 0o666)
             #expect(servers("wan").isEmpty)
-            unlink(folder.folder(place))
+            unlink(folder.folder(path))
         }
         try folder.write("etc/ppp/resolv.conf", Array("nameserver 203.0.113.9\n".utf8))
         #expect(servers("ppp0") == ["203.0.113.9"] && servers("eth0") == ["203.0.113.9"])

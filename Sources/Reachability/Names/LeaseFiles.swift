@@ -14,7 +14,8 @@ package struct LeaseFiles: Sendable {
         LeaseFile(files.written("/run/systemd/netif/links", "\(interface)")?.bytes ?? [])
     }
 
-    /// What other programs than networkd, such as NetworkManager, gave systemd-resolved for a link: `SERVERS=`.
+    /// What other programs than networkd, such as NetworkManager, gave systemd-resolved for a link:
+    /// `SERVERS=`.
     ///
     /// systemd-resolved keeps it there for its own restart.
     package func resolved(_ interface: Int32) -> LeaseFile {

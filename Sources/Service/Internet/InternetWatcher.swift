@@ -68,7 +68,7 @@ package final class InternetWatcher: ServiceComponent {
     package var stateLine: String? {
         guard let probe else { return nil }
         let words = "\(probe.configuration.url.absoluteString) says \(probe.state)"
-        let uplinks = InternetSentence.text(probe.uplinks, boot: context?.bootClock(), steers: true)
+        let uplinks = InternetSentence.text(probe.uplinks, boot: context?.bootClock(), transfersFollow: true)
         return uplinks.map { "\(words): \($0)" } ?? words
     }
 

@@ -64,7 +64,7 @@ public protocol SessionDelegate: Sendable {
     /// A part of the content has come, decoded, which goes to memory or to the reader of a stream; not empty.
     ///
     /// The parts together are the content, in order. A transfer that is 256 KiB ahead of the delegate pauses.
-    /// Not reported are redirects that are followed, and the content of challenges.
+    /// Followed redirects and the content of challenges are not reported.
     func task(_ task: SessionTask, didReceiveContent content: Data) async
     /// A part of the content was written to the file of a download.
     ///

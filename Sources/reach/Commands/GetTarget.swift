@@ -56,8 +56,8 @@ enum GetTarget: Sendable {
     /// As many as the kernel follows (path_resolution(7)).
     private static let mostLinks = 40
 
-    /// Standard output or error, where a link leads there: `/dev/stdout`, which may be a pipe or a socket that
-    /// has no name, or a file that others append to.
+    /// Standard output or error, where a link leads there: `/dev/stdout`, which may be a pipe or a socket
+    /// that has no name, or a file that others append to.
     private static func standardStream(_ link: String) -> StandardStream? {
         var end = stat()
         guard stat(link, &end) == 0 else { return nil }
@@ -87,8 +87,8 @@ enum GetTarget: Sendable {
         let end = link.lastIndex(of: "/")
         var folder = stat()
         guard stat(end.map { String(link[...$0]) } ?? ".", &folder) == 0 else { return true }
-        let isForEverybody = folder.st_mode & 0o1002 == 0o1002
-        return isForEverybody && status.st_uid != geteuid() && status.st_uid != folder.st_uid
+        let isShared = folder.st_mode & 0o1002 == 0o1002
+        return isShared && status.st_uid != geteuid() && status.st_uid != folder.st_uid
     }
 
     /// Whether the content goes to standard output.

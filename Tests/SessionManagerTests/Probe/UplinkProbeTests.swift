@@ -69,7 +69,7 @@ struct UplinkProbeTests {
     init() async throws { origin = try await TestSupport.Origin.shared }
 
     private func probe(
-        _ path: String, _ provider: Uplinks, root: String = "", inquiry: Duration = .seconds(60)
+        _ path: String, _ provider: Uplinks, root: String = "", portalRequest: Duration = .seconds(60)
     ) throws -> InternetProbe {
         var session = SessionConfiguration()
         session.hostAddresses = origin.resolveEntries
@@ -79,7 +79,7 @@ struct UplinkProbeTests {
             expectation: InternetExpectation(statusCodes: [204...204]))
         // A machine that is busy elsewhere is no network that is silent.
         configuration.timeout = .seconds(3600)
-        configuration.longestInquiry = inquiry
+        configuration.longestPortalTimeout = portalRequest
         configuration.firstPause = .milliseconds(20)
         configuration.longestPause = .milliseconds(20)
         configuration.systemRoot = root
@@ -189,7 +189,8 @@ struct UplinkProbeTests {
         let target = "http://portal.example.com/login"
         let root = try files(origin.url("/hold/uplink-never?key=uplink-slow", at: .https))
         let probe = try probe(
-            "/redirect-to?url=\(target)&code=302", Uplinks("main"), root: root.path, inquiry: .seconds(1))
+            "/redirect-to?url=\(target)&code=302", Uplinks("main"), root: root.path,
+            portalRequest: .seconds(1))
         probe.start()
         let found = await uplinks(of: probe, where: known)
         #expect(found.map(\.reason) == ["redirected to \(target)"])

@@ -145,12 +145,12 @@ struct GetProgramTests {
     func proxy() async throws {
         let lab = try await GetLab()
         let url = lab.origin.url("/get", host: "no.such.test")
-        let place = "http://127.0.0.1:\(lab.origin.port(.proxy))"
-        for named in ["http_proxy=\(place)", "http_proxy= all_proxy=\(place)"] {
+        let address = "http://127.0.0.1:\(lab.origin.port(.proxy))"
+        for named in ["http_proxy=\(address)", "http_proxy= all_proxy=\(address)"] {
             let end = try await lab.shell("exec env \(named) \"$@\"", [url])
             #expect(end.code == 0 && end.text.contains("1.1 origin"), "\(end.errors)")
         }
-        for other in ["http_proxy=", "HTTP_PROXY=\(place)", "http_proxy=\(place) no_proxy=such.test"] {
+        for other in ["http_proxy=", "HTTP_PROXY=\(address)", "http_proxy=\(address) no_proxy=such.test"] {
             let end = try await lab.shell("exec env \(other) \"$@\"", [url])
             #expect(end.code == 6, "\(end.errors)")
         }
@@ -172,7 +172,7 @@ struct GetProgramTests {
             "http://127.0.0.1:99999/", "http://127.0.0.1:65536/", "http://127.0.0.1:0/",
             "http://127.0.0.1:99999999999999999999/", "http://[::1]:065536/", "http://[zz]/", "http://a%20b/",
         ])
-    func impossiblePlace(_ url: String) async throws {
+    func impossibleURL(_ url: String) async throws {
         let lab = try await GetLab()
         for command in [
             "get", "send --state-directory state -d x", "doctor", "status --probe", "watch --count 1 --probe",

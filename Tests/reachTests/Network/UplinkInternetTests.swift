@@ -221,11 +221,11 @@ struct UplinkInternetTests {
     func service() async throws {
         let folder = try ScratchFolder("reach-uplinks")
         let (file, hooks) = (folder("reach.toml"), folder("hooks"))
-        let (told, prom) = (folder("told"), folder("reach.prom"))
+        let (reported, prom) = (folder("told"), folder("reach.prom"))
         try FileManager.default.createDirectory(atPath: hooks, withIntermediateDirectories: true)
         let script = """
             #!/bin/sh
-            [ "$1" = internet ] && echo "$1 $2 $REACH_UPLINK $REACH_UPLINK_INTERNET $REACH_INTERNET $REACH_UPLINKS" >>\(told)
+            [ "$1" = internet ] && echo "$1 $2 $REACH_UPLINK $REACH_UPLINK_INTERNET $REACH_INTERNET $REACH_UPLINKS" >>\(reported)
             true
 
             """
@@ -277,7 +277,7 @@ struct UplinkInternetTests {
         #expect(try await comes(prom, #"reach_uplink_internet{interface="b0",state="limited"} 1"#))
         #expect(try await comes(prom, #"reach_uplink_internet{interface="a0",state="full"} 1"#))
         #expect(try await comes(prom, #"reach_internet{state="full"} 1"#))
-        #expect(try await comes(told, "a0=full b0=limited"))
+        #expect(try await comes(reported, "a0=full b0=limited"))
         #expect(lab.service.standardError.contains("internet on b0 limited: "))
         #expect(lab.service.standardError.contains("internet full: the server answers"))
         // The way back is an event of Monitor although the path's internet stays as it is.
@@ -285,7 +285,7 @@ struct UplinkInternetTests {
         try await lab.lab.far.run("nft", "delete table ip dead")
         #expect(await lab.shows("a0 full, b0 full") { Self.decoded($0)?.states })
         #expect(await watch.output.comes { $0.count > events && $0.last == "internet full" })
-        #expect(try await comes(told, "internet b0 b0 full full a0=full b0=full"))
+        #expect(try await comes(reported, "internet b0 b0 full full a0=full b0=full"))
         watch.terminate()
         server.terminate()
         #expect(try await lab.stop() == .exited(0))

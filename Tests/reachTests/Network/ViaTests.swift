@@ -25,7 +25,7 @@ struct ViaTests {
     }
 
     @Test("UPL-147 status, watch and wait tell the path of what is asked for, and what it lacks")
-    func told() async throws {
+    func reported() async throws {
         let lab = try await NetworkLab(.f2)
         func run(_ arguments: String) async throws -> (
             code: TestSupport.ExitStatus, text: String, errors: String

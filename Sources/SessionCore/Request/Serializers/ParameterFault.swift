@@ -8,7 +8,7 @@ package struct ParameterFault: Error, CustomStringConvertible {
     package static let depthLimit = 512
 
     private let what: String
-    private var place = ""
+    private var path = ""
 
     package init(_ value: ParameterValue) { what = value.kind }
 
@@ -20,11 +20,11 @@ package struct ParameterFault: Error, CustomStringConvertible {
 
     package func inside(_ component: String) -> ParameterFault {
         var outer = self
-        if place.utf8.count < 200 { outer.place = component + place }
+        if path.utf8.count < 200 { outer.path = component + path }
         return outer
     }
 
-    package var description: String { "\(TextQuote("parameters" + place)) is \(what)" }
+    package var description: String { "\(TextQuote("parameters" + path)) is \(what)" }
 }
 
 extension ParameterValue {
