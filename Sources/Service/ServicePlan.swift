@@ -144,7 +144,7 @@ package enum ServiceParts {
             MetricsReporter(configuration.metrics, version: version, files: files, counters: counters))
         // Even without a directory: a configuration that is read again may name one, and a probe.
         parts.append(HookRunner(configuration.hooks, files: files, counters: counters))
-        parts.append(InternetWatcher(configuration.probe))
+        parts.append(InternetService(configuration.probe))
         return parts
     }
 }

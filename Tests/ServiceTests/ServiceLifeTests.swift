@@ -93,7 +93,7 @@ struct ServiceLifeTests {
             var settings = ServiceConfiguration.Probe()
             // Nothing listens there.
             settings.url = "http://127.0.0.1:1/"
-            let parts: [any ServiceComponent] = [InternetWatcher(settings), Part("a", diary)]
+            let parts: [any ServiceComponent] = [InternetService(settings), Part("a", diary)]
             return LoopBound(
                 Service(context: context, components: parts) {
                     let round = rounds.withLock { rounds in

@@ -11,7 +11,7 @@ package struct VarlinkClient: ~Copyable {
     private var framer: VarlinkFramer
     private let path: String
 
-    /// The default time limit for a place in the queue.
+    /// The default time limit for a slot in the queue.
     package static let patience: Int64 = 10_000_000_000
 
     /// Connects; fails at once if no service listens (``ServiceError/Kind/absent``).

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A problem of a configuration: the place, the key, and the allowed values.
+/// A problem of a configuration: its source, the key, and the allowed values.
 package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringConvertible {
     /// The file with the line, the option, or the variable.
     package var source: String
-    /// The key; nil if the place names it already, or there is none.
+    /// The key; nil if the source names it already, or there is none.
     package var key: String?
     package var problem: String
 
@@ -21,7 +21,7 @@ package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringCon
 package struct ConfigurationReader {
     package private(set) var configuration = ServiceConfiguration()
     package private(set) var problems: [ConfigurationProblem] = []
-    /// The place where each key that is not at its default was set last.
+    /// The file and line, variable or option that has last set each key that is not at its default.
     package private(set) var sources: [String: String] = [:]
 
     package init() {}

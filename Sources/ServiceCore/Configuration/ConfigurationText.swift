@@ -31,7 +31,7 @@ package enum ConfigurationText {
         return text
     }
 
-    /// The current configuration as a file, with the place where each value was set.
+    /// The current configuration as a file, with the source of each value.
     package static func effective(_ configuration: ServiceConfiguration, sources: [String: String]) -> String
     {
         var text = ""

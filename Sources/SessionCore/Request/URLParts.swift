@@ -140,7 +140,7 @@ extension URL {
         return reference?.text ?? host(percentEncoded: true) ?? ""
     }
 
-    /// The same place without user and password.
+    /// The same URL without user and password.
     package var withoutUser: URL {
         guard user(percentEncoded: true) != nil || password(percentEncoded: true) != nil else { return self }
         return URL(string: textWithoutUser, encodingInvalidCharacters: false) ?? self

@@ -76,7 +76,7 @@ public protocol SessionDelegate: Sendable {
     func task(_ task: SessionTask, didWriteFileBytes count: Int64, progress: TransferProgress.Snapshot) async
     /// A data task has become a download, as the delegate wanted.
     func taskDidBecomeDownload(_ task: SessionTask) async
-    /// A download is complete and lies at a passing place.
+    /// A download is complete and lies at a temporary path.
     ///
     /// - Returns: where it is to be moved; nil leaves that to the task's own destination.
     func task(

@@ -2,7 +2,7 @@
 
 /// A parameter that a format cannot hold, and where it is.
 ///
-/// The place grows while the error goes up: nothing is written down as long as all is well.
+/// The path grows while the error goes up: nothing is written down as long as all is well.
 package struct ParameterFault: Error, CustomStringConvertible {
     /// Deeper than anything sensible, and well within a thread's stack.
     package static let depthLimit = 512

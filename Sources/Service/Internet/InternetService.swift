@@ -8,7 +8,7 @@ import SessionCore
 import SessionManager
 
 /// Probes the internet behind the path and behind each other uplink, if the configuration names a server.
-package final class InternetWatcher: ServiceComponent {
+package final class InternetService: ServiceComponent {
     package let name = "internet"
     private var settings: ServiceConfiguration.Probe
     private var context: ServiceContext?
