@@ -133,9 +133,10 @@ struct UplinkProbeTests {
     }
 
     @Test(
-        "UPL-353 a network's address in a file that others may write is not asked", .timeLimit(.minutes(10)))
-    func openFile() async throws {
-        let root = try files(word("uplink-open"), mode: 0o666)
+        "UPL-353 a network's address in a file that others may write is not asked", .timeLimit(.minutes(10)),
+        arguments: [0o664, 0o646] as [mode_t])
+    func openFile(mode: mode_t) async throws {
+        let root = try files(word("uplink-open"), mode: mode)
         let target = "http://portal.example.com/login"
         let probe = try probe("/redirect-to?url=\(target)&code=302", Uplinks("main"), root: root.path)
         probe.start()
@@ -171,7 +172,8 @@ struct UplinkProbeTests {
             #expect(reason == "redirected to \(target)" || reason?.hasPrefix("500 from http://") == true)
         }
         let asked = try await origin.count(key)
-        #expect(asked == (kind == "refused" || kind == "plain" ? 0 : 2))
+        // Each probe asks again and again.
+        #expect(kind == "refused" || kind == "plain" ? asked == 0 : asked >= 2)
     }
 
     @Test(
@@ -197,10 +199,10 @@ struct UplinkProbeTests {
 
     @Test(
         "UPL-405 a network's own word is waited for a short while, not as long as the server's answer",
-        .timeLimit(.minutes(10)))
-    func slowWord() async throws {
+        .timeLimit(.minutes(10)), arguments: ["/hold/uplink-never", "/drip?n=16000&ms=50"])
+    func slowWord(path: String) async throws {
         let target = "http://portal.example.com/login"
-        let root = try files(origin.url("/hold/uplink-never?key=uplink-slow", at: .https))
+        let root = try files(origin.url(path, at: .https))
         let probe = try probe(
             "/redirect-to?url=\(target)&code=302", Uplinks("main"), root: root.path, inquiry: .seconds(1))
         probe.start()

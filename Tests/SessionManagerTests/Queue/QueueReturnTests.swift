@@ -72,7 +72,8 @@ struct QueueReturnTests {
         lab.queue.internetProbe = probe
         probe.start()
         for await state in probe.states where state != .unknown { break }
-        #expect(await (try lab.task("/get?key=queue-awaited-other")).outcome().error == nil)
+        // It takes longer than the pause for what is awaited.
+        #expect(await (try lab.task("/delay/0.2?key=queue-awaited-other")).outcome().error == nil)
         #expect(try await lab.origin.count("queue-awaited") == 1)
         let asking = try lab.task("/get") { $0.requiresInternet = true }
         #expect(await asking.outcome().error == nil)

@@ -102,7 +102,8 @@ struct ViaTests {
         let refused = try await near.reactor.run(command("get \(paths.base)/quick"))
         #expect(refused.status == .exited(6), "\(refused.errors)")
         let waiting = try await near.start(
-            command("get --progress plain --network wiredOnly \(paths.base)/quick"))
+            command(
+                "get --progress plain --network wiredOnly \(paths.base)/quick -o \(paths.folder)/quick"))
         for _ in 0..<1_000 where !waiting.standardError.contains("waiting for network") {
             try await near.run("true")
         }
