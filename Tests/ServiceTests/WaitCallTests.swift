@@ -180,7 +180,8 @@ struct WaitCallTests {
         var client = try lab.client()
         var state: JSONValue?
         while state != "limited" { state = try client.call("GetStatus")["parameters"]?["internet"] }
-        #expect(try client.call("Wait")["parameters"]?["internet"] == "limited")
+        // It lasts longer than the pause for what is awaited.
+        #expect(try client.call("Wait", ["stable": 0.2])["parameters"]?["internet"] == "limited")
         #expect(try await origin.count("wait-awaited") == 1)
         #expect(try client.call("Wait", ["goal": "internet"])["parameters"]?["internet"] == "full")
         #expect(try await origin.count("wait-awaited") == 2)
