@@ -220,10 +220,17 @@ struct NameServerFilesTests {
             #expect(servers("pppoe-wan") == ["192.0.2.1", "192.0.2.2"])
             #expect(servers("modem") == ["198.51.100.1"])
             #expect(servers("eth0.2") == all && servers("empty") == all && servers("swan") == all)
-            // A file that others may write.
-            chmod(folder.folder(path), 0o666)
+            let file = folder.folder(path)
+            // A file that others may write, or that is another user's, as the folder is.
+            chmod(file, 0o666)
             #expect(servers("wan").isEmpty)
-            unlink(folder.folder(path))
+            chmod(file, 0o644)
+            let parent = file.split(separator: "/").dropLast().joined(separator: "/")
+            if geteuid() == 0 {
+                for path in [file, "/" + parent] { #expect(chown(path, 65534, 65534) == 0) }
+                #expect(servers("wan").isEmpty)
+            }
+            unlink(file)
         }
         try folder.write("etc/ppp/resolv.conf", Array("nameserver 203.0.113.9\n".utf8))
         #expect(servers("ppp0") == ["203.0.113.9"] && servers("eth0") == ["203.0.113.9"])

@@ -120,6 +120,9 @@ struct ServiceLifeTests {
         let count = reported().count
         service.perform { $0.reload() }
         await diary.wait { $0.contains { $0.hasPrefix("a reload") } }
+        // What the probe would have reported has arrived then.
+        try await Reactor.shared.result {}
+        try await reactor.result {}
         #expect(reported().count == count && reported().last == "a internet limited wired")
         service.perform { $0.reload() }
         await diary.wait { $0.count { $0 == "a internet limited wired" } > 1 }

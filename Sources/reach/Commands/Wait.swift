@@ -77,7 +77,7 @@ struct Wait: ParsableCommand {
         WaitCondition(goal: goal, interfaces: interfaces, needsAll: needsAll, ignored: ignored)
     }
 
-    private var limits: WaitLimits {
+    var limits: WaitLimits {
         WaitLimits(
             stable: stable, timeout: timeout == .zero ? nil : timeout,
             noCarrier: noCarrierTimeout == .zero ? nil : noCarrierTimeout)

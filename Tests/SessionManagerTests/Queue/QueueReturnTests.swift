@@ -68,7 +68,8 @@ struct QueueReturnTests {
     func awaitedInternet() async throws {
         let lab = try await QueueLab(.wired)
         let probe = try await failedProbe(lab, "queue-awaited", awaitedPause: .milliseconds(10))
-        #expect(await (try lab.task("/get?key=queue-awaited-other")).outcome().error == nil)
+        // It takes longer than the pause for what is awaited.
+        #expect(await (try lab.task("/delay/0.2?key=queue-awaited-other")).outcome().error == nil)
         #expect(try await lab.origin.count("queue-awaited") == 1)
         let asking = try lab.task("/get") { $0.requiresInternet = true }
         #expect(await asking.outcome().error == nil)
