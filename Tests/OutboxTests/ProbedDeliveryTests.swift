@@ -64,7 +64,9 @@ struct ProbedDeliveryTests {
         func ask(_ first: InternetState, _ second: InternetState) async {
             probe.start()
             probe.check()
-            for await uplinks in probe.uplinkChanges where uplinks.map(\.state) == [first, second] { return }
+            for await uplinks in probe.uplinkChanges where uplinks.map(\.state) == [first, second] { break }
+            // The end of the turn in which the probe reports it, and the queue's own.
+            for _ in 0..<2 { try? await reactor.result {} }
         }
         func request(_ number: Int) throws -> OutboxRequest {
             var request = try OutboxRequest("\(paths.base)/quick?\(number)", method: .get)

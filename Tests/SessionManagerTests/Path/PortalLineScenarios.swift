@@ -23,9 +23,15 @@ struct PortalLineScenarios {
         return InternetProbe(configuration, provider: monitor, session: session, on: paths.lab.near.reactor)
     }
 
-    /// The first uplinks with these states.
-    private func states(of probe: InternetProbe, _ wanted: [InternetState]) async -> [UplinkInternet] {
-        for await uplinks in probe.uplinkChanges where uplinks.map(\.state) == wanted { return uplinks }
+    /// The first uplinks with these states, when the queue knows them too.
+    private func states(
+        of probe: InternetProbe, _ wanted: [InternetState], _ paths: TwoPaths
+    ) async -> [UplinkInternet] {
+        for await uplinks in probe.uplinkChanges where uplinks.map(\.state) == wanted {
+            // The end of the turn in which the probe reports it, and the queue's own.
+            for _ in 0..<2 { try? await paths.lab.near.reactor.result {} }
+            return uplinks
+        }
         return []
     }
 
@@ -40,7 +46,7 @@ struct PortalLineScenarios {
         let probe = try probe(paths, monitor)
         client.manager.queue.internetProbe = probe
         probe.start()
-        let uplinks = await states(of: probe, [.portal, .portal])
+        let uplinks = await states(of: probe, [.portal, .portal], paths)
         #expect(
             uplinks.map { $0.portalURL?.absoluteString } == [
                 "http://10.1.0.1:8090/login", "http://10.2.0.1:8090/login",
@@ -56,7 +62,7 @@ struct PortalLineScenarios {
         #expect(await task.outcome().error == nil)
         #expect(try await paths.events.peers(of: "/quick", query: "own") == ["10.1.0.2"])
         #expect(!portal.output.elements.contains { $0.contains("own") })
-        #expect(await states(of: probe, [.full, .portal]).first?.interface == "a0")
+        #expect(await states(of: probe, [.full, .portal], paths).first?.interface == "a0")
     }
 
     /// A POST without TLS, while the preferred line is dead and the other one has a portal, gets to the
@@ -72,14 +78,14 @@ struct PortalLineScenarios {
         client.manager.queue.internetProbe = probe
         var portal = isDetoured ? nil : try await paths.addPortal(["pb"])
         probe.start()
-        _ = await states(of: probe, [.full, isDetoured ? .full : .portal])
+        _ = await states(of: probe, [.full, isDetoured ? .full : .portal], paths)
         try await paths.killLine()
         if isDetoured {
             probe.check()
-            _ = await states(of: probe, [.limited, .full])
+            _ = await states(of: probe, [.limited, .full], paths)
             portal = try await paths.addPortal(["pb"])
             probe.check()
-            _ = await states(of: probe, [.limited, .portal])
+            _ = await states(of: probe, [.limited, .portal], paths)
         }
         let task = try client.start(client.request("/quick?own", .post))
         #expect(await client.counts.wait { $0.last?.waitingForNetwork == 1 }.isEmpty == false)
@@ -97,15 +103,15 @@ struct PortalLineScenarios {
         let paths = try await TwoPaths()
         let probe = try probe(paths, LineClient.monitor(paths))
         probe.start()
-        #expect(await states(of: probe, [.full, .full]).count == 2)
+        #expect(await states(of: probe, [.full, .full], paths).count == 2)
         let portal = try await paths.addPortal(["pa"])
         probe.check()
-        let found = await states(of: probe, [.portal, .full])
+        let found = await states(of: probe, [.portal, .full], paths)
         #expect(found.first?.isPreferred == true && probe.state == .portal)
         #expect(probe.portalURL?.absoluteString == "http://10.1.0.1:8090/login")
         await portal.output.wait { $0.contains("10.1.0.2 /quick?probe") }
         try await paths.removePortal("pa")
-        #expect(await states(of: probe, [.full, .full]).count == 2)
+        #expect(await states(of: probe, [.full, .full], paths).count == 2)
         #expect(probe.state == .full && probe.portalURL == nil)
     }
 }

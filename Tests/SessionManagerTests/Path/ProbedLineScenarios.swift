@@ -36,11 +36,13 @@ private struct ProbedPaths {
         manager.queue.internetProbe = probe
     }
 
-    /// Asks, and waits until the first uplink and the second one are in these states.
+    /// Asks, and waits until the queue knows that the first uplink and the second one are in these states.
     func ask(_ first: InternetState, _ second: InternetState) async {
         probe.start()
         probe.check()
-        for await uplinks in probe.uplinkChanges where uplinks.map(\.state) == [first, second] { return }
+        for await uplinks in probe.uplinkChanges where uplinks.map(\.state) == [first, second] { break }
+        // The end of the turn in which the probe reports it, and the queue's own.
+        for _ in 0..<2 { try? await paths.lab.near.reactor.result {} }
     }
 
     func fetch(_ path: String) async throws -> TaskOutcome { try await client.fetch(path) }

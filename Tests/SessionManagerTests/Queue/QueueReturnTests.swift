@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import FoundationEssentials
 import HTTPTypes
 import Reachability
@@ -47,6 +48,8 @@ struct QueueReturnTests {
         lab.queue.internetProbe = probe
         probe.start()
         for await state in probe.states where state != .unknown { break }
+        // The end of the turn in which the probe reports it, and the queue's own.
+        for _ in 0..<2 { try await Reactor.shared.result {} }
         return probe
     }
 
