@@ -25,7 +25,7 @@
 ///
 /// 1. `waiting` under a hold, and where the network must not be used, which is a hold then.
 /// 2. The answer to the question before is late.
-/// 3. A whole response is kept until it is decided about, and ends then; one that broke leads to what is next.
+/// 3. A whole response is kept until it is decided about, and ends then; a broken one leads to what is next.
 /// 4. What the end asks for: `preparing`, or `backingOff` before a reconnection.
 /// 5. Where the network or the clock explains the failure, and the request may be sent again; else the
 ///    retriers are asked, or the task is finished.

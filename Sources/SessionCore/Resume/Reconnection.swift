@@ -34,8 +34,8 @@ package struct Reconnection: Sendable {
         after code: SessionError.Code, lastActivity: Int64?, pathChange: Int64?, at now: Int64
     ) -> Bool {
         guard code.isUnconnected else { return false }
-        // The kernel had no route for an instant, or the router's answer was not there yet (arp(7)). A refusal
-        // comes from a server that was reached.
+        // The kernel had no route for an instant, or the router's answer was not there yet (arp(7)). A
+        // refusal comes from a server that was reached.
         if deadline == 0, code != .cannotConnectToHost, let lastActivity, let pathChange,
             lastActivity < pathChange &+ Self.window
         {

@@ -14,8 +14,8 @@ import Testing
 ///
 /// Actions: `>` send, `0`…`4` prepare an attempt, the request, the redirect, a new body, a range, `n` wait
 /// for the network, `|` pause, `:` unpause, `x` give up the exchange, `!` give it up and fail, `=` resume the
-/// content, `*` end the exchange, `k` cancel the timer, `r` reconnect, `f` follow the redirect, `c` answer the
-/// challenge, `F` fail the try, `.` use the response, `-` nothing; of an answer: `a` counts, `~` late.
+/// content, `*` end the exchange, `k` cancel the timer, `r` reconnect, `f` follow the redirect, `c` answer
+/// the challenge, `F` fail the try, `.` use the response, `-` nothing; of an answer: `a` counts, `~` late.
 ///
 /// States: `p` preparing, `w` waiting, `s` sending, `r` receiving, `d` deciding, `D` deciding about a whole
 /// response, `a` asking, `b` backing off, `.` finished; a capital `P` `W` `A` `B` while parked.
