@@ -105,7 +105,7 @@ let package = Package(
             swiftSettings: strict),
 
         // What the service decides and reports as JSON: no descriptor, no thread, no clock. A target of its own because
-        // Tests/Fuzz compiles it alone, and because its 50 files keep that ban by the compiler.
+        // Tests/Fuzz compiles it alone, and because the compiler keeps that ban for its files.
         .target(
             name: "ServiceCore", dependencies: ["ReachabilityCore", "SessionCore"], swiftSettings: strict),
 

@@ -16,7 +16,7 @@ struct ccurl_head {
     bool inside;
 };
 
-// A larger buffer is seldom needed, and released with the next head.
+// A larger buffer is rarely needed, and released with the next head.
 enum { ORDINARY_CAPACITY = 8 << 10 };
 
 ccurl_head *ccurl_head_make(const int64_t *now, size_t limit, ccurl_head_function function) {

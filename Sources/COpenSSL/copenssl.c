@@ -5,7 +5,6 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,8 +95,8 @@ static struct {
 } lib;
 #define NAME(name, type, arguments) #name "\0"
 
-static copenssl_load_result result;
-static char message[256];
+// The reason of this thread's last failure.
+static _Thread_local cloader_message message;
 static int release_index, ending_index;
 
 struct owner {
@@ -128,42 +127,31 @@ static void free_ending(void *parent, void *pointer, void *data, int index, long
     copenssl_ending_release(pointer);
 }
 
-static copenssl_load_result load_functions(void) {
+static int failed(const char *sentence, const char *name) {
+    snprintf(message.text, sizeof message.text, sentence, name);
+    return -1;
+}
+
+static int load(void) {
     // dlsym(3) searches libcurl and then the libraries that it was linked with, and so finds the functions
     // that libcurl calls.
     void *handle = dlopen("libcurl.so.4", RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
-    if (!handle) {
-        snprintf(message, sizeof message, "libcurl.so.4 is not loaded");
-        return COPENSSL_NO_LIBCURL;
-    }
+    if (!handle) return failed("%s is not loaded", "libcurl.so.4");
     unsigned (*version_major)(void) = (unsigned (*)(void))dlsym(handle, "OPENSSL_version_major");
-    if (!version_major || version_major() < 3) {
-        snprintf(message, sizeof message, "libcurl's TLS library is not OpenSSL 3 or newer");
-        return COPENSSL_TOO_OLD;
-    }
+    if (!version_major || version_major() < 3) return failed("libcurl's TLS library is not %s", "OpenSSL 3 or newer");
     const char *missing = cloader_find(handle, FUNCTIONS(NAME), &lib);
-    if (missing) {
-        snprintf(message, sizeof message, "libcurl's TLS library has no %s", missing);
-        return COPENSSL_NOT_FOUND;
-    }
+    if (missing) return failed("libcurl's TLS library has no %s", missing);
     release_index = lib.CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, 0, 0, 0, free_owner);
     ending_index = lib.CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL, 0, 0, 0, 0, free_ending);
-    if (release_index < 0 || ending_index < 0) {
-        snprintf(message, sizeof message, "OpenSSL has no room for another index");
-        return COPENSSL_NOT_FOUND;
-    }
-    return COPENSSL_LOADED;
+    return release_index < 0 || ending_index < 0 ? failed("OpenSSL has no room for another %s", "index") : 0;
 }
 
-static void load(void) { result = load_functions(); }
-
-copenssl_load_result copenssl_load(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
-    return result;
+bool copenssl_load(void) {
+    static cloader_state state = CLOADER_UNLOADED;
+    return cloader_run(&state, load) == 0;
 }
 
-const char *copenssl_load_message(void) { return message; }
+const char *copenssl_load_message(void) { return message.text; }
 
 static X509_STORE_CTX *store(copenssl_verification *verification) { return (X509_STORE_CTX *)verification; }
 static OPENSSL_STACK *stack(copenssl_chain *chain) { return (OPENSSL_STACK *)chain; }

@@ -2,7 +2,7 @@
 
 import Synchronization
 
-extension Reactor {
+extension Reactor: SerialExecutor {
     package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
     /// Runs an actor's job, in order.

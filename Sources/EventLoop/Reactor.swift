@@ -8,7 +8,7 @@ import Synchronization
 /// Actors live on it by returning it as their `unownedExecutor`. Handlers run on the same thread, so an actor
 /// reaches its own state in them by `assumeIsolated`; all have to return soon. The thread inherits the
 /// network namespace of the thread that creates the reactor (network_namespaces(7)).
-package final class Reactor: SerialExecutor, Sendable {
+package final class Reactor: Sendable {
     private static let common = Mutex<Reactor?>(nil)
 
     /// The reactor that the whole program shares; started by the first access, never stopped.

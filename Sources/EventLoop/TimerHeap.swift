@@ -26,7 +26,7 @@ struct TimerHeap {
     private struct Slot {
         var generation: UInt32 = 0
         /// The index in the heap while set; else the next free slot (-1: none).
-        var place: Int32 = -1
+        var index: Int32 = -1
         var work: Work?
     }
 
@@ -46,7 +46,7 @@ struct TimerHeap {
             slots.append(Slot())
         }
         let slot = free
-        free = slots[Int(slot)].place
+        free = slots[Int(slot)].index
         slots[Int(slot)].work = work
         heap.append(Entry(deadline: deadline, order: order, slot: slot))
         order += 1
@@ -56,16 +56,16 @@ struct TimerHeap {
 
     /// Moves a timer; false if it has fired or been cancelled.
     mutating func move(_ timer: TimerID, to deadline: Int64) -> Bool {
-        guard let place = place(of: timer) else { return false }
-        heap[place].deadline = deadline
-        heap[place].order = order
+        guard let index = index(of: timer) else { return false }
+        heap[index].deadline = deadline
+        heap[index].order = order
         order += 1
-        sift(place)
+        sift(index)
         return true
     }
 
     /// Removes a timer; returns its work, whose release may cancel other timers, or nil if there is none.
-    mutating func remove(_ timer: TimerID) -> Work? { place(of: timer).flatMap { removeEntry($0) } }
+    mutating func remove(_ timer: TimerID) -> Work? { index(of: timer).flatMap { removeEntry($0) } }
 
     /// Removes the next timer that is due, if it was set before the `limit`th.
     mutating func next(due now: Int64, before limit: UInt64) -> Work? {
@@ -73,62 +73,62 @@ struct TimerHeap {
         return removeEntry(0)
     }
 
-    private func place(of timer: TimerID) -> Int? {
+    private func index(of timer: TimerID) -> Int? {
         let slot = Int(timer.slot)
         guard slots.indices.contains(slot), slots[slot].generation == timer.generation,
             slots[slot].work != nil
         else { return nil }
-        return Int(slots[slot].place)
+        return Int(slots[slot].index)
     }
 
-    private mutating func removeEntry(_ place: Int) -> Work? {
-        let slot = heap[place].slot
+    private mutating func removeEntry(_ index: Int) -> Work? {
+        let slot = heap[index].slot
         let last = heap.removeLast()
-        if place < heap.count {
-            heap[place] = last
-            sift(place)
+        if index < heap.count {
+            heap[index] = last
+            sift(index)
         }
         let work = slots[Int(slot)].work
         slots[Int(slot)].work = nil
         slots[Int(slot)].generation &+= 1
-        slots[Int(slot)].place = free
+        slots[Int(slot)].index = free
         free = slot
         return work
     }
 
-    private mutating func sift(_ place: Int) {
-        rise(from: place)
-        sink(from: place)
+    private mutating func sift(_ index: Int) {
+        rise(from: index)
+        sink(from: index)
     }
 
     private mutating func rise(from start: Int) {
-        var place = start
-        let entry = heap[place]
-        while place > 0 {
-            let parent = (place - 1) / 2
+        var index = start
+        let entry = heap[index]
+        while index > 0 {
+            let parent = (index - 1) / 2
             guard entry.isBefore(heap[parent]) else { break }
-            put(heap[parent], at: place)
-            place = parent
+            put(heap[parent], at: index)
+            index = parent
         }
-        put(entry, at: place)
+        put(entry, at: index)
     }
 
     private mutating func sink(from start: Int) {
-        var place = start
-        let entry = heap[place]
+        var index = start
+        let entry = heap[index]
         while true {
-            var child = 2 * place + 1
+            var child = 2 * index + 1
             guard child < heap.count else { break }
             if child + 1 < heap.count, heap[child + 1].isBefore(heap[child]) { child += 1 }
             guard heap[child].isBefore(entry) else { break }
-            put(heap[child], at: place)
-            place = child
+            put(heap[child], at: index)
+            index = child
         }
-        put(entry, at: place)
+        put(entry, at: index)
     }
 
-    private mutating func put(_ entry: Entry, at place: Int) {
-        heap[place] = entry
-        slots[Int(entry.slot)].place = Int32(place)
+    private mutating func put(_ entry: Entry, at index: Int) {
+        heap[index] = entry
+        slots[Int(entry.slot)].index = Int32(index)
     }
 }

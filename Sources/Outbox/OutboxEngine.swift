@@ -169,7 +169,7 @@ final class OutboxEngine {
     private func send(_ pending: PendingDelivery, by manager: URLSessionManager) {
         let bound = LoopBound(self, to: reactor)
         let transfer = InFlightDelivery.Transfer { reason in
-            // The place is free for another, or the origin open.
+            // The slot is free for another, or the origin open.
             bound.perform { if $0.held(pending, reason?.sentence) { $0.startReady() } }
         }
         let isPlain = PlainHolds.isPlain(pending.origin)

@@ -31,11 +31,11 @@ struct PreparedEntry: Sendable {
     static let largestInline = 64 << 10
 
     init(_ request: OutboxRequest, bodies: BodyFolder, largest: Int64) throws(OutboxError) {
-        let place: URL
-        do { place = try request.url.withASCIIHost } catch {
+        let asciiURL: URL
+        do { asciiURL = try request.url.withASCIIHost } catch {
             throw OutboxError(.badRequest, error.message, advice: error.advice)
         }
-        guard let origin = Origin(place) else {
+        guard let origin = Origin(asciiURL) else {
             throw OutboxError(.badRequest, "\(request.url.textWithoutUser) is no http or https URL")
         }
         lane = request.lane
@@ -47,7 +47,7 @@ struct PreparedEntry: Sendable {
         }
         priority = request.priority
         method = request.method.rawValue
-        url = place.absoluteString
+        url = asciiURL.absoluteString
         self.origin = origin
         timeout = request.timeout.map { max($0, .zero).milliseconds }
         tries = request.maximumAttempts.map { max($0, 1) }

@@ -36,7 +36,7 @@ extension RequestOutbox {
             switch manager.queue.follows {
             case .shared: ReachabilityManager.shared
             case .provider(let provider): provider
-            case .host, .requiring, .nobody: nil
+            case .host, .requiring, .none: nil
             }
         let engine = engine
         let last = Mutex<UInt64?>(nil)

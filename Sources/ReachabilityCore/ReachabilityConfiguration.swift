@@ -53,3 +53,11 @@ public struct ReachabilityConfiguration: Sendable, Equatable {
         IPAddress(v6High: 0x2001_07FD_0000_0000, low: 1),  // 2001:7fd::1
     ]
 }
+
+/// The destination of an evaluation.
+package enum ReachabilityTarget: Sendable, Equatable {
+    /// Any destination: represented by addresses that are looked up and never contacted.
+    case general(sentinels: [IPAddress])
+    /// One host, with its addresses in the order of preference.
+    case host([ReachabilityDestination])
+}

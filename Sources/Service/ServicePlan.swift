@@ -57,8 +57,8 @@ package struct ServicePlan: Sendable {
         log: @escaping @Sendable (LogPriority, String) -> Void
     ) throws(ServiceError) -> Service {
         var environment = environment
-        let notices = KernelNotices()
-        let bound = LoopBound(notices, to: reactor)
+        let batches = KernelEventBatches()
+        let bound = LoopBound(batches, to: reactor)
         environment.hints = InterfaceHints()
         environment.recorder = { item in bound.here { $0.record(item) } }
         let monitor = ReachabilityManager(.general, configuration, .onLoop(reactor), environment)
@@ -73,7 +73,7 @@ package struct ServicePlan: Sendable {
             metrics.transfers = { outbox?.transfers }
         }
         let statusService = StatusService(
-            identity: .init(version: version), notices: notices, history: history, outbox: outbox
+            identity: .init(version: version), batches: batches, history: history, outbox: outbox
         ) { [configuration, environment] host throws(ReachabilityError) in
             try ReachabilityManager.check(host: host, configuration: configuration, in: environment)
         }
@@ -144,7 +144,7 @@ package enum ServiceParts {
             MetricsReporter(configuration.metrics, version: version, files: files, counters: counters))
         // Even without a directory: a configuration that is read again may name one, and a probe.
         parts.append(HookRunner(configuration.hooks, files: files, counters: counters))
-        parts.append(InternetWatcher(configuration.probe))
+        parts.append(InternetService(configuration.probe))
         return parts
     }
 }

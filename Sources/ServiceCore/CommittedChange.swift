@@ -46,7 +46,7 @@ package struct CommittedChange: Sendable, Equatable {
         report.internet = internet
         report.uplinks = uplinks
         report.portal = portal
-        report.steers = true
+        report.transfersFollow = true
         if isInternet { report.change = Report.Change(event: .path, previous: status, isInternet: true) }
         return report
     }

@@ -20,7 +20,7 @@ package enum SocketAnswer: Sendable, Equatable {
 /// service has recorded beside its socket (``StateDirectoryRecordRules``), or else that of the configuration;
 /// and a socket that was named is never replaced by files.
 package enum OutboxLocationRules {
-    package enum Place: Sendable, Equatable {
+    package enum Location: Sendable, Equatable {
         /// The service's outbox.
         case service
         /// The files of this state directory.
@@ -35,10 +35,10 @@ package enum OutboxLocationRules {
     ///   - answer: the result of connecting; nil if no service is to be asked.
     ///   - recorded: the state directory recorded by the last service at that socket; nil without a record.
     ///   - configured: the state directory of the configuration, or the configuration's problem.
-    package static func place(
+    package static func location(
         socket: String, isNamed: Bool, answer: SocketAnswer?, recorded: String?,
         configured: Result<String, Problem>
-    ) -> Place {
+    ) -> Location {
         let advice = "name the folder of its outbox by --state-directory"
         switch answer {
         case .listening, .busy: return .service

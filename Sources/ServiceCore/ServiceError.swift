@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the service cannot start or continue: a sentence with the place, the fault, and advice.
+/// Why the service cannot start or continue: a sentence with the path, the fault, and advice.
 package struct ServiceError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of fault, for the exit code.
     package enum Kind: Sendable, Equatable {

@@ -101,6 +101,6 @@ public struct XMLTreeError: Error, Sendable, Equatable, CustomStringConvertible 
     /// The column of the fault, from 1; 0 where it is unknown.
     public let column: Int
 
-    /// The fault and its place.
+    /// The fault and its line.
     public var description: String { line > 0 ? "\(reason) at line \(line), column \(column)" : reason }
 }

@@ -61,7 +61,7 @@ struct Reach: ParsableCommand {
             + "\n  Without a subcommand it is 'reach status'.\n  See 'reach help status' for its options."
     }
 
-    /// The first argument if it is in the place of a subcommand and names none; the parser would take it for
+    /// The first argument if it stands where a subcommand does and names none; the parser would take it for
     /// an argument of `reach status`.
     static func unknownSubcommand(_ arguments: [String]) -> String? {
         let isHelp = arguments.first == "help"

@@ -92,7 +92,7 @@ import Testing
         #expect(await log.wait(forCount: 1) == ["next"])
     }
 
-    @Test func timerThatSetsItselfAnew_StarvesNobody() async throws {
+    @Test func timerThatSetsItselfAnew_StarvesNothing() async throws {
         let reactor = try Reactor(name: "test")
         let log = EventLog<Bool>()
         let pair = try DescriptorPair()

@@ -209,7 +209,7 @@ import Testing
         #expect(await log.wait(forCount: 1) == ["present"])
     }
 
-    @Test func refusedDescriptor_IsToldToItsHandler_Once() async throws {
+    @Test func refusedDescriptor_IsReportedToItsHandler_Once() async throws {
         let reactor = try Reactor(name: "test")
         let log = EventLog<Readiness>()
         // Directories cannot be polled (EPERM, epoll_ctl(2)).

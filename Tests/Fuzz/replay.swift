@@ -59,7 +59,7 @@ public func mutateRecording(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ 
     for _ in 0...random.below(3) { change(&lines, &random) }
     let bytes = Array(lines.joined(separator: "\n").utf8)
     guard bytes.count <= room else { return size }
-    for (place, byte) in bytes.enumerated() { data[place] = byte }
+    for (index, byte) in bytes.enumerated() { data[index] = byte }
     return bytes.count
 }
 
@@ -98,14 +98,14 @@ private func change(_ lines: inout [String], _ random: inout Random) {
 /// The line with a word less, doubled, from another place, or with another value.
 private func changed(_ line: String, among lines: [String], _ random: inout Random) -> String {
     var words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-    let place = random.below(words.count)
+    let index = random.below(words.count)
     let others = random.pick(lines).split(separator: " ").map(String.init)
     switch random.below(6) {
-    case 0: words.remove(at: place)
-    case 1: words.insert(words[place], at: place)
-    case 2 where !others.isEmpty: words.insert(random.pick(others), at: place)
-    case 3 where !others.isEmpty: words[place] = random.pick(others)
-    default: words[place] = value(words[place], others, &random)
+    case 0: words.remove(at: index)
+    case 1: words.insert(words[index], at: index)
+    case 2 where !others.isEmpty: words.insert(random.pick(others), at: index)
+    case 3 where !others.isEmpty: words[index] = random.pick(others)
+    default: words[index] = value(words[index], others, &random)
     }
     return words.joined(separator: " ")
 }

@@ -184,7 +184,9 @@ private func decoded<Value: Decodable>(_ type: Value.Type, _ transfer: Curl.Tran
         #expect(got.text.contains("\"a\": \"1\"") && got.text.hasSuffix("\"b\": \"2\"\n }\n}\n"))
     }
 
-    @Test("A cached reply has the headers asked for, and 304 for who knows it") func caching() async throws {
+    @Test("A cached reply has the headers asked for, and 304 for a client that has it") func caching()
+        async throws
+    {
         let curl = Curl(origin: try await .shared)
         let url = curl.origin.url(
             "/cache/a?cc=max-age%3D60,private&vary=Accept-Language&age=7&date=-100&key=caching")

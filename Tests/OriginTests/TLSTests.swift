@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "Each leaf that is its own authority is accepted by who trusts it",
+        "Each leaf that is its own authority is accepted by clients that trust it",
         arguments: [OriginListener.selfSigned, .selfSignedCN])
     func selfSigned(listener: OriginListener) async throws {
         let curl = Curl(origin: try await .shared)

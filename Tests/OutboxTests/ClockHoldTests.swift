@@ -29,7 +29,7 @@ struct OutboxClockHoldTests {
         var policy = SecurityPolicy.default
         policy.trustRoots = .only(.file(lab.origin.pem(.root)))
         var queue = RequestQueue.Settings()
-        queue.follows = .nobody
+        queue.follows = .none
         queue.clock = ClockCalls(
             status: { ClockStatus(isSynchronized: false, seconds: 40) },
             openTimer: { [timer] () throws(ReactorError) in try timer.open() })
@@ -52,7 +52,7 @@ struct OutboxClockHoldTests {
         try await lab.wait { event -> Bool? in if case .held(name, _, nil) = event { true } else { nil } }
     }
 
-    private var told: [String] {
+    private var reported: [String] {
         lab.outbox.events.elements.compactMap { event in
             switch event {
             case .held(let origin, let reason, nil): "\(origin) \(reason)"
@@ -83,9 +83,10 @@ struct OutboxClockHoldTests {
         timer.fire()
         try await lab.delivered(first.id)
         try await lab.delivered(other.id)
-        let told = told.sorted()
+        let reported = reported.sorted()
         let reason = "this machine's clock is not set"
-        #expect(told == [0, 1].flatMap { ["\(origin($0)) \(reason)", "released \(origin($0))"] }.sorted())
+        #expect(
+            reported == [0, 1].flatMap { ["\(origin($0)) \(reason)", "released \(origin($0))"] }.sorted())
         #expect(OutboxLab.numbers(try await lab.origin.statistics(lab.account)).sorted() == [0, 1])
         #expect(try await outbox.entries().isEmpty)
         await outbox.close()
@@ -114,7 +115,7 @@ struct OutboxClockHoldTests {
     }
 
     @Test("UPL-362 What waits for the clock leaves its place to others, and its origin is asked once")
-    func places() async throws {
+    func limit() async throws {
         let outbox = try await lab.open { $0.maximumDeliveries = 1 }
         try await outbox.startDelivery(with: manager())
         let first = try await outbox.enqueue(request(0))
@@ -133,7 +134,7 @@ struct OutboxClockHoldTests {
         timer.fire()
         try await lab.delivered(first.id)
         try await lab.delivered(second.id)
-        #expect(told == ["\(origin(0)) this machine's clock is not set", "released \(origin(0))"])
+        #expect(reported == ["\(origin(0)) this machine's clock is not set", "released \(origin(0))"])
         await outbox.close()
     }
 }

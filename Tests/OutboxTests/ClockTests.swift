@@ -34,21 +34,21 @@ import Testing
         let database = try Database(paths.database)
         try database.migrate(to: .outbox)
         let tables = OutboxTables(database)
-        func take(_ lane: String, expires: Int64?, at now: Int64) throws {
+        func insert(_ lane: String, expires: Int64?, at now: Int64) throws {
             var request = try OutboxRequest(to: "http://example.com/", lane: lane)
             request.expires = expires.map { WallClock.date($0) }
             let entry = try PreparedEntry(request, bodies: bodies, largest: .max)
             _ = try tables.insert([entry], limits: OutboxLimits(), bodies: bodies, now: now).get()
         }
         try tables.follow(ClockReading(wall: 500, elapsed: 500, boot: "a"))
-        try take("before", expires: Self.hour, at: 1_000)
+        try insert("before", expires: Self.hour, at: 1_000)
         // A machine that is started again counts anew.
         var clock = ClockReading(wall: 9_000, elapsed: 8_000, boot: "b")
         try tables.follow(clock)
-        try take("hour", expires: 9_000 + Self.hour, at: 9_000)
-        try take("ever", expires: nil, at: 9_000)
+        try insert("hour", expires: 9_000 + Self.hour, at: 9_000)
+        try insert("ever", expires: nil, at: 9_000)
         // A date that was known without a clock.
-        try take("date", expires: Self.jump + Self.hour, at: 9_000)
+        try insert("date", expires: Self.jump + Self.hour, at: 9_000)
         let id = OutboxID(rawValue: 2)
         try tables.postpone(id, lane: "hour", OutboxFailure(.server, "x"), next: 10_000)
         let before = try times(database)

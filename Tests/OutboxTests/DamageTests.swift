@@ -246,11 +246,11 @@ import Testing
             #expect(try await next.counts().waiting == 4, "killed before step \(kill)")
             // The begun exchange was finished and reported.
             #expect(paths.isExchangeBegun == false)
-            let isTold = lab.events.elements.contains {
+            let isReported = lab.events.elements.contains {
                 if case .damaged(_, _, 4) = $0 { true } else { false }
             }
             #expect(
-                isTold == (wasKilled && access(lab.path + "/outbox.damaged-1", F_OK) == 0 && kill < 6),
+                isReported == (wasKilled && access(lab.path + "/outbox.damaged-1", F_OK) == 0 && kill < 6),
                 "\(kill)")
             let receipt = try await next.enqueue(OutboxRequest(to: url))
             #expect(receipt.id == OutboxID(rawValue: 5))

@@ -65,14 +65,14 @@ import Testing
         try database.execute("ALTER TABLE elsewhere RENAME TO lanes")
         try await outbox.on { (engine) throws(OutboxError) in engine.startReady() }
         try await outbox.on { (engine) throws(OutboxError) in engine.startReady() }
-        let told = lab.outbox.events.elements.compactMap { event -> String? in
+        let reported = lab.outbox.events.elements.compactMap { event -> String? in
             switch event {
             case .storageFailed(let sentence): sentence.contains("no such table") ? "failed" : sentence
             case .storageRecovered: "recovered"
             default: nil
             }
         }
-        #expect(told == ["failed", "recovered"])
+        #expect(reported == ["failed", "recovered"])
         await outbox.close()
     }
 

@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test("What the server asks for counts: Retry-After, and no more of its answer than is wanted")
-    func serversWishes() async throws {
+    func retryAfter() async throws {
         let outbox = try await lab.open { $0.limits.maximumReplySize = 4 }
         let before = Date()
         let later = try await outbox.enqueue(

@@ -68,14 +68,14 @@ import Testing
         try await outbox.follow(.full)
         try await lab.delivered(receipt.id)
         #expect(try await lab.origin.count(lab.account) == 1)
-        let told = lab.outbox.events.elements.compactMap { event -> String? in
+        let reported = lab.outbox.events.elements.compactMap { event -> String? in
             switch event {
             case .held(let origin, _, _): "held \(origin)"
             case .released(let origin): "released \(origin)"
             default: nil
             }
         }
-        #expect(told.last == "released http" && told.contains("held http"), "\(told)")
+        #expect(reported.last == "released http" && reported.contains("held http"), "\(reported)")
         await outbox.close()
     }
 

@@ -28,7 +28,7 @@ final class OutboxLab: Sendable {
 
     /// A manager whose connections lead to the test origin.
     /// - Parameter network: the network that its queue follows.
-    static func manager(following network: NetworkSource = .nobody) -> URLSessionManager {
+    static func manager(following network: NetworkSource = .none) -> URLSessionManager {
         var configuration = SessionConfiguration()
         configuration.proxy = ""
         var queue = RequestQueue.Settings()

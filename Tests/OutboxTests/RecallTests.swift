@@ -11,18 +11,19 @@ import Testing
 @Suite struct RecallTests {
     private let lab: OutboxLab
     private let manager: URLSessionManager
-    private let told = EventLog<String>()
+    private let reported = EventLog<String>()
     private let reader: Task<Void, Never>
 
     init() throws {
         lab = try OutboxLab()
         manager = OutboxLab.manager(following: .provider(NoPath()))
-        let (events, told) = (manager.events, told)
+        let (events, reported) = (manager.events, reported)
         reader = Task {
             for await event in events {
                 switch event {
-                case .held: told.append("held")
-                case .completed(let task, _): told.append(task.error?.code == .cancelled ? "taken back" : "?")
+                case .held: reported.append("held")
+                case .completed(let task, _):
+                    reported.append(task.error?.code == .cancelled ? "taken back" : "?")
                 default: break
                 }
             }
@@ -33,7 +34,7 @@ import Testing
     private func held(_ outbox: RequestOutbox) async throws -> OutboxID {
         let receipt = try await outbox.enqueue(OutboxRequest(to: "http://192.0.2.1/"))
         try await outbox.startDelivery(with: manager)
-        #expect(await told.wait(forCount: 1) == ["held"])
+        #expect(await reported.wait(forCount: 1) == ["held"])
         return receipt.id
     }
 
@@ -45,10 +46,10 @@ import Testing
         let other = try await isOwn ? outbox : lab.open()
         let id = try await held(outbox)
         try await other.pause()
-        #expect(await told.wait(forCount: 2) == ["held", "taken back"])
+        #expect(await reported.wait(forCount: 2) == ["held", "taken back"])
         #expect(try await outbox.entry(id)?.attempts == 0)
         try await other.resume()
-        #expect(await told.wait(forCount: 3) == ["held", "taken back", "held"])
+        #expect(await reported.wait(forCount: 3) == ["held", "taken back", "held"])
         reader.cancel()
         await outbox.close()
     }
@@ -59,10 +60,10 @@ import Testing
         try await outbox.follow(.full)
         let id = try await held(outbox)
         try await outbox.follow(.portal)
-        #expect(await told.wait(forCount: 2) == ["held", "taken back"])
+        #expect(await reported.wait(forCount: 2) == ["held", "taken back"])
         #expect(try await outbox.entry(id)?.attempts == 0)
         try await outbox.follow(.full)
-        #expect(await told.wait(forCount: 3) == ["held", "taken back", "held"])
+        #expect(await reported.wait(forCount: 3) == ["held", "taken back", "held"])
         reader.cancel()
         await outbox.close()
     }
@@ -73,7 +74,7 @@ import Testing
         let other = try await isOwn ? outbox : lab.open()
         let id = try await held(outbox)
         #expect(try await other.remove([id]) == [id])
-        #expect(await told.wait(forCount: 2) == ["held", "taken back"])
+        #expect(await reported.wait(forCount: 2) == ["held", "taken back"])
         #expect(try await outbox.counts().waiting == 0)
         reader.cancel()
         await outbox.close()

@@ -107,7 +107,7 @@ import Testing
         var policy = SecurityPolicy()
         policy.trustRoots = .only(.file(lab.origin.pem(.root)))
         var queue = RequestQueue.Settings()
-        queue.follows = .nobody
+        queue.follows = .none
         let manager = URLSessionManager(
             configuration: configuration, securityPolicy: policy,
             responseSerializer: HTTPResponseSerializer(), queue: queue)

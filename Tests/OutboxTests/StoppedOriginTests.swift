@@ -47,14 +47,14 @@ import Testing
         #expect(try await refusing(next) == [origin])
         try await next.startDelivery(with: OutboxLab.manager())
         try await lab.delivered(receipts[3].id)
-        let told = lab.outbox.events.elements.dropFirst(seen).compactMap { event -> String? in
+        let reported = lab.outbox.events.elements.dropFirst(seen).compactMap { event -> String? in
             switch event {
             case .held(origin, _, _): "held"
             case .released(origin): "released"
             default: nil
             }
         }
-        #expect(told == ["held", "released"])
+        #expect(reported == ["held", "released"])
         #expect(try await refusing(next).isEmpty)
         await next.close()
     }

@@ -57,9 +57,9 @@ import Testing
         ])
         try #require(result.status == .exited(0), "\(result.errors)")
         let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
-        let told = try #require(lines.firstIndex { $0.contains("write(1") && $0.contains("took 0") })
+        let reported = try #require(lines.firstIndex { $0.contains("write(1") && $0.contains("took 0") })
         for path in [folder.path, folder("a"), folder("a/b"), folder("a/b/outbox")] {
-            let synced = lines[..<told].contains { $0.contains("sync(") && $0.contains("<\(path)>") }
+            let synced = lines[..<reported].contains { $0.contains("sync(") && $0.contains("<\(path)>") }
             #expect(synced, "\(path) in:\n\(lines.joined(separator: "\n"))")
         }
     }

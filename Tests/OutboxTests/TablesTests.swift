@@ -28,7 +28,7 @@ import Testing
     }
 
     @discardableResult
-    private func take(
+    private func insert(
         _ lane: String, expires: Int64? = nil, at time: Int64? = nil, limits: OutboxLimits = OutboxLimits()
     ) throws -> OutboxTables.Insertion {
         var request = try OutboxRequest(to: "http://example.com/", lane: lane)
@@ -45,8 +45,8 @@ import Testing
 
     @Test("An entry expires with its instant and not before; then there is nothing more to wait for")
     func expiry() throws {
-        try take("a", expires: now + 500)
-        try take("b")
+        try insert("a", expires: now + 500)
+        try insert("b")
         #expect(try tables.expired(now: now + 499, limit: 10).isEmpty)
         #expect(try tables.expired(now: now + 500, limit: 10) == [id(1)])
         #expect(try tables.nextDeadline(after: now + 499) == now + 500)
@@ -55,7 +55,7 @@ import Testing
 
     @Test("FLD-024 What goes to a stopped origin, or without TLS, is not chosen, and lists tell why")
     func holds() throws {
-        try take("a")
+        try insert("a")
         var secure = try OutboxRequest(to: "https://example.com:8443/", lane: "b")
         secure.maximumAttempts = 7
         let entry = try PreparedEntry(secure, bodies: bodies, largest: .max)
@@ -86,7 +86,7 @@ import Testing
 
     @Test("UPL-363 A hold of the manager stands over an origin's record, and a new delivery forgets it")
     func managerHolds() throws {
-        try take("a")
+        try insert("a")
         let origin = "http://example.com"
         var record = OriginRefusals.Record(origin: origin, last: now)
         record.suspects = [id(7)]
@@ -111,7 +111,7 @@ import Testing
     func pauses() throws {
         let failure = OutboxFailure(.server, "x")
         for (lane, pause) in [("a", 500), ("b", hour), ("c", hour + 1)] {
-            let receipt = try #require(try take(lane).receipts.first)
+            let receipt = try #require(try insert(lane).receipts.first)
             try tables.postpone(receipt.id, lane: lane, failure, next: now + pause)
         }
         #expect(try ready(at: now) == [3])
@@ -124,7 +124,7 @@ import Testing
     @Test("With the network, what failed for its sake leaves at once, and nothing else")
     func makeDue() throws {
         for (lane, kind) in [("a", OutboxFailure.Kind.network), ("b", .server), ("c", .security)] {
-            let receipt = try #require(try take(lane).receipts.first)
+            let receipt = try #require(try insert(lane).receipts.first)
             try tables.postpone(receipt.id, lane: lane, OutboxFailure(kind, "x"), next: now + 1000)
         }
         try tables.makeDue(.network)
@@ -139,17 +139,17 @@ import Testing
     func room() throws {
         var limits = OutboxLimits()
         (limits.maximumEntries, limits.policy) = (5, .dropExpiredFirst)
-        for lane in ["a", "b", "c"] { try take(lane, limits: limits) }
+        for lane in ["a", "b", "c"] { try insert(lane, limits: limits) }
         for number in [Int64(1), 2] {
             #expect(
                 try tables.markDead(
                     id(number), lane: number == 1 ? "a" : "b", OutboxFailure(.refused, "x"), nil))
         }
-        try take("d", expires: now + 100, limits: limits)
-        try take("e", limits: limits)
-        #expect(try take("f", at: now + 100, limits: limits).dropped == [id(4)])
-        #expect(try take("g", limits: limits).dropped == [id(1)])
-        #expect(try take("h", limits: limits).dropped == [id(2)])
+        try insert("d", expires: now + 100, limits: limits)
+        try insert("e", limits: limits)
+        #expect(try insert("f", at: now + 100, limits: limits).dropped == [id(4)])
+        #expect(try insert("g", limits: limits).dropped == [id(1)])
+        #expect(try insert("h", limits: limits).dropped == [id(2)])
         let entry = try PreparedEntry(
             try OutboxRequest(to: "http://example.com/", lane: "i"), bodies: bodies, largest: .max)
         #expect(throws: OutboxTables.InsertFailure.self) {
@@ -158,7 +158,7 @@ import Testing
             }.get()
         }
         limits.policy = .dropOldest
-        #expect(try take("j", limits: limits).dropped == [id(3)])
+        #expect(try insert("j", limits: limits).dropped == [id(3)])
         #expect(try tables.counts().waiting == 5)
     }
 
@@ -192,8 +192,8 @@ import Testing
     @Test(
         "FLD-040 A key that another request has is no repetition: other URL, method or content, in memory or in a file"
     )
-    func takenKey() throws {
-        func take(
+    func keyInUse() throws {
+        func insert(
             _ body: Data?, to url: String = "http://example.com/", by method: HTTPRequest.Method = .post,
             key: String = "a"
         ) throws -> Result<OutboxTables.Insertion, OutboxTables.InsertFailure> {
@@ -206,18 +206,18 @@ import Testing
             if case .failure(let refusal) = result { refusal.owner } else { nil }
         }
         let (small, large) = (Data("x".utf8), Data(repeating: 7, count: 200_000))
-        #expect(try take(small).get().receipts.map(\.isRepeated) == [false])
-        #expect(try take(small).get().receipts.map(\.isRepeated) == [true])
-        #expect(owner(try take(Data("y".utf8))) == id(1))
-        #expect(owner(try take(nil)) == id(1))
-        #expect(owner(try take(small, to: "http://example.com/b")) == id(1))
-        #expect(owner(try take(small, by: .put)) == id(1))
-        #expect(owner(try take(large)) == id(1))
-        #expect(try take(large, key: "b").get().receipts.map(\.isRepeated) == [false])
-        #expect(try take(large, key: "b").get().receipts.map(\.isRepeated) == [true])
+        #expect(try insert(small).get().receipts.map(\.isRepeated) == [false])
+        #expect(try insert(small).get().receipts.map(\.isRepeated) == [true])
+        #expect(owner(try insert(Data("y".utf8))) == id(1))
+        #expect(owner(try insert(nil)) == id(1))
+        #expect(owner(try insert(small, to: "http://example.com/b")) == id(1))
+        #expect(owner(try insert(small, by: .put)) == id(1))
+        #expect(owner(try insert(large)) == id(1))
+        #expect(try insert(large, key: "b").get().receipts.map(\.isRepeated) == [false])
+        #expect(try insert(large, key: "b").get().receipts.map(\.isRepeated) == [true])
         var other = large
         other[150_000] = 8
-        #expect(owner(try take(other, key: "b")) == id(2))
+        #expect(owner(try insert(other, key: "b")) == id(2))
         #expect(try tables.counts().waiting == 2)
     }
 
@@ -225,7 +225,7 @@ import Testing
     func results() throws {
         var files: [String] = []
         for number in 1...1_003 {
-            try take("a")
+            try insert("a")
             #expect(
                 try tables.remove(id(Int64(number)), as: .delivered, statusCode: 201, now: now, files: &files)
             )

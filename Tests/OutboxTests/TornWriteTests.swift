@@ -50,12 +50,12 @@ import Testing
 
     /// Opens the files at another path and compares them with the acknowledged entries.
     private func check(_ snapshot: Snapshot, _ note: String) async throws {
-        let place = try OutboxLab()
-        for folder in [place.path, place.path + "/outbox.bodies"] { mkdir(folder, 0o700) }
-        for (name, data) in snapshot.files { try data.write(to: URL(filePath: place.path + "/" + name)) }
-        let outbox = try await place.open()
+        let lab = try OutboxLab()
+        for folder in [lab.path, lab.path + "/outbox.bodies"] { mkdir(folder, 0o700) }
+        for (name, data) in snapshot.files { try data.write(to: URL(filePath: lab.path + "/" + name)) }
+        let outbox = try await lab.open()
         let entries = try await outbox.entries()
-        #expect(place.events.elements.isEmpty, "\(note): \(place.events.elements)")
+        #expect(lab.events.elements.isEmpty, "\(note): \(lab.events.elements)")
         let known = Set(entries.map { "\($0.id) \($0.idempotencyKey)" })
         for receipt in snapshot.receipts {
             #expect(known.contains("\(receipt.id) \(receipt.idempotencyKey)"), "\(note) lost \(receipt.id)")

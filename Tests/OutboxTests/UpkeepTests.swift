@@ -82,7 +82,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("The limits that one has kept hold for who asks for them, also after damage")
+    @Test("Stored limits hold for processes that ask for them, also after damage")
     func storedLimits() async throws {
         let first = try await lab.open {
             $0.limits.maximumEntries = 2

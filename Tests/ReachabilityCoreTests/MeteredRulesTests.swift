@@ -156,7 +156,7 @@ struct MeteredRulesTests {
     }
 
     @Test("UPL-225 the path and each link say metered, roaming and constrained")
-    func told() {
+    func reported() {
         var network = FakeNetwork.wiredAndWiFi
         let wwan0 = network.addLink("wwan0")
         network.devices[wwan0] = DeviceFacts(type: "wwan")

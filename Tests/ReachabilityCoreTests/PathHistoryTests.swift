@@ -48,7 +48,7 @@ struct PathHistoryTests {
         "reason code": { $0.reason = ReachabilityReason(.hostRoute, sentence: $0.reason.sentence) },
     ]
 
-    @Test(arguments: Self.reportedChanges.keys.sorted()) func differenceIsTold(field: String) throws {
+    @Test(arguments: Self.reportedChanges.keys.sorted()) func differenceIsReported(field: String) throws {
         let path = Marbles.path("e")
         var other = path
         #expect(!path.differs(from: other))
@@ -57,7 +57,7 @@ struct PathHistoryTests {
         #expect(path.differs(from: other))
     }
 
-    @Test func wordsSignalAndMetricAreNotTold() {
+    @Test func wordsSignalAndMetricAreNotReported() {
         let path = Marbles.path("e")
         var other = path
         other.signal = -40

@@ -14,7 +14,7 @@ struct ReachabilityStateMachineTests {
         #expect(marbles.updates.first?.path.generation == 1)
     }
 
-    @Test func gainIsToldAtOnceAndLossAfterTheGrace() {
+    @Test func gainIsReportedAtOnceAndLossAfterTheGrace() {
         var marbles = Marbles()
         #expect(
             marbles.run("x--e-----x---------")
@@ -31,7 +31,7 @@ struct ReachabilityStateMachineTests {
         #expect(marbles.updates.map(\.path.generation) == [1, 1, 2])
     }
 
-    @Test func handOverIsToldAtOnce() {
+    @Test func handOverIsReportedAtOnce() {
         var marbles = Marbles()
         #expect(
             marbles.run("e--w--e--x-w------")

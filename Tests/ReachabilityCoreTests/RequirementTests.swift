@@ -207,11 +207,11 @@ struct RequirementTests {
         let evaluator = Self.evaluator(.medium(.cellular))
         var machine = ReachabilityStateMachine(timing: .init())
         var now = MonotonicInstant(nanoseconds: 1_000_000_000)
-        var told: [String] = []
+        var reported: [String] = []
         func collect(_ action: ReachabilityStateMachine.EvaluationAction) {
             guard case .publish(let update) = action else { return }
             let path = update.path
-            told.append("\(update.event) \(update.status) \(path.interface ?? "-") \(path.generation)")
+            reported.append("\(update.event) \(update.status) \(path.interface ?? "-") \(path.generation)")
         }
         func stay(_ milliseconds: Int64) {
             #expect(machine.observed(.requested, at: now) == .evaluate)
@@ -241,7 +241,7 @@ struct RequirementTests {
         network.setCarrier(modem, false)
         stay(1_000)
         #expect(
-            told == [
+            reported == [
                 "initial wired wwan0 1", "path wired - 1", "path wired wwan0 2", "path wired wwan1 3",
                 "path wired - 3", "status unreachable - 3",
             ])

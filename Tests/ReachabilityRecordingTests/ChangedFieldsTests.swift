@@ -31,13 +31,13 @@ struct ChangedFieldsTests {
 
     private func change(_ lines: inout [String], _ generator: inout RecordingGenerator) {
         // Never the version.
-        let place = 1 + generator.below(lines.count - 1)
+        let index = 1 + generator.below(lines.count - 1)
         let other = lines[1 + generator.below(lines.count - 1)]
         switch generator.below(8) {
-        case 0 where lines.count > 2: lines.remove(at: place)
-        case 1: lines.insert(other, at: place)
+        case 0 where lines.count > 2: lines.remove(at: index)
+        case 1: lines.insert(other, at: index)
         default:
-            var words = lines[place].split(separator: " ", omittingEmptySubsequences: false).map {
+            var words = lines[index].split(separator: " ", omittingEmptySubsequences: false).map {
                 String($0)
             }
             let word = generator.below(words.count)
@@ -47,7 +47,7 @@ struct ChangedFieldsTests {
             case 1: words.insert(words[word], at: word)
             default: words[word] = "\(key)=\(Self.values[generator.below(Self.values.count)])"
             }
-            lines[place] = words.joined(separator: " ")
+            lines[index] = words.joined(separator: " ")
         }
     }
 

@@ -16,7 +16,8 @@ final class LeaseFolder: Sendable {
         folder = try ScratchFolder("reach-leases")
         for path in [
             "run", "run/systemd", "run/systemd/netif", "run/systemd/netif/leases",
-            "run/systemd/netif/links", "var", "var/lib", "var/lib/dhcpcd", "var/db", "var/db/dhcpcd",
+            "run/systemd/netif/links", "run/systemd/resolve", "run/systemd/resolve/netif", "var", "var/lib",
+            "var/lib/dhcpcd", "var/db", "var/db/dhcpcd",
         ] {
             mkdir(folder(path), 0o755)
         }
@@ -93,7 +94,7 @@ struct LeaseFilesTests {
     @Test("UPL-232 a file that others may write, a link, a folder, a pipe and a huge file count for nothing")
     func untrusted() throws {
         let folder = try LeaseFolder()
-        let place = "run/systemd/netif/leases/3"
+        let path = "run/systemd/netif/leases/3"
         func address() -> IPAddress? { folder.files.meteredAddress(of: 3, name: "usb0") }
         try folder.lease(3, "192.0.2.7", mode: 0o666)
         #expect(address() == nil)
@@ -101,22 +102,22 @@ struct LeaseFilesTests {
         #expect(address() == nil)
         try folder.lease(3, "192.0.2.7")
         #expect(address() != nil)
-        rename(folder.folder(place), folder.folder("elsewhere"))
-        symlink(folder.folder("elsewhere"), folder.folder(place))
+        rename(folder.folder(path), folder.folder("elsewhere"))
+        symlink(folder.folder("elsewhere"), folder.folder(path))
         #expect(address() == nil)
-        unlink(folder.folder(place))
-        mkfifo(folder.folder(place), 0o644)
+        unlink(folder.folder(path))
+        mkfifo(folder.folder(path), 0o644)
         #expect(address() == nil, "and it does not wait for a writer")
-        unlink(folder.folder(place))
-        mkdir(folder.folder(place), 0o755)
+        unlink(folder.folder(path))
+        mkdir(folder.folder(path), 0o755)
         #expect(address() == nil)
-        rmdir(folder.folder(place))
+        rmdir(folder.folder(path))
         let line = "ADDRESS=192.0.2.7\nVENDOR_SPECIFIC=414e44524f49445f4d455445524544\n"
-        try folder.write(place, Array(line.utf8) + [UInt8](repeating: 0x0A, count: LeaseFile.limit))
+        try folder.write(path, Array(line.utf8) + [UInt8](repeating: 0x0A, count: LeaseFile.limit))
         #expect(address() == nil)
         if geteuid() == 0 {
             try folder.lease(3, "192.0.2.7")
-            chown(folder.folder(place), 12_345, 12_345)
+            chown(folder.folder(path), 12_345, 12_345)
             #expect(address() == nil, "neither root's nor the folder's owner's")
             chown(folder.folder("run/systemd/netif/leases"), 12_345, 12_345)
             #expect(address() != nil)
@@ -134,18 +135,18 @@ struct LeaseFilesTests {
     @Test("UPL-352 what is known of a link counts for nothing where others may write it, or through a link")
     func link() throws {
         let folder = try LeaseFolder()
-        let place = "run/systemd/netif/links/3"
+        let path = "run/systemd/netif/links/3"
         func portal() -> String? { folder.files.link(3).value("CAPTIVE_PORTAL") }
         #expect(portal() == nil)
         let line = "CAPTIVE_PORTAL=https://portal.example/api\n"
         for mode: mode_t in [0o666, 0o646, 0o664] {
-            try folder.write(place, Array(line.utf8), mode: mode)
+            try folder.write(path, Array(line.utf8), mode: mode)
             #expect(portal() == nil, "\(mode)")
         }
-        chmod(folder.folder(place), 0o644)
+        chmod(folder.folder(path), 0o644)
         #expect(portal() == "https://portal.example/api")
-        rename(folder.folder(place), folder.folder("elsewhere"))
-        symlink(folder.folder("elsewhere"), folder.folder(place))
+        rename(folder.folder(path), folder.folder("elsewhere"))
+        symlink(folder.folder("elsewhere"), folder.folder(path))
         #expect(portal() == nil)
     }
 }
@@ -174,6 +175,26 @@ struct NameServerFilesTests {
         #expect(files.hasHost("printer.example") && !files.hasHost("x"))
     }
 
+    @Test("UPL-455 name servers that NetworkManager gave systemd-resolved for the link, with ports and zones")
+    func resolved() throws {
+        let folder = try LeaseFolder()
+        func servers(_ index: Int32, _ name: String) -> [String] {
+            NameServerFiles(root: folder.folder.path).servers(for: index, name: name).map(\.description)
+        }
+        mkdir(folder.folder("etc"), 0o755)
+        let text = "nameserver fe80::1%eth0\nnameserver fe80::1%4\nnameserver 127.0.0.53\n"
+        try folder.write("etc/resolv.conf", Array(text.utf8))
+        #expect(servers(3, "eth0") == ["fe80::1"] && servers(4, "wlan0") == ["fe80::1"])
+        #expect(servers(5, "wwan0").isEmpty)
+        let own = "LLMNR=yes\nSERVERS=192.0.2.1:5353#a [2001:db8::1]:54%wlan0#b 192.0.2.1%eth0\nDOMAINS=lan\n"
+        try folder.write("run/systemd/resolve/netif/4", Array(own.utf8))
+        #expect(servers(4, "wlan0") == ["192.0.2.1:5353", "[2001:db8::1]:54"])
+        #expect(servers(3, "eth0") == ["fe80::1"])
+        // networkd's come first, where it configures the link.
+        try folder.write("run/systemd/netif/links/4", Array("DNS=198.51.100.1\n".utf8))
+        #expect(servers(4, "wlan0") == ["198.51.100.1"])
+    }
+
     @Test("UPL-403 name servers: OpenWrt's of the interface, or all where its name is another; pppd's")
     func routers() throws {
         let folder = try LeaseFolder()
@@ -192,17 +213,24 @@ struct NameServerFilesTests {
             # Interface empty
 
             """
-        for place in ["tmp/resolv.conf.auto", "tmp/resolv.conf.d/resolv.conf.auto"] {
-            try folder.write(place, Array(text.utf8))
+        for path in ["tmp/resolv.conf.auto", "tmp/resolv.conf.d/resolv.conf.auto"] {
+            try folder.write(path, Array(text.utf8))
             let all = ["192.0.2.1", "192.0.2.2", "198.51.100.1"]
             #expect(servers("wan") == ["192.0.2.1", "192.0.2.2"])
             #expect(servers("pppoe-wan") == ["192.0.2.1", "192.0.2.2"])
             #expect(servers("modem") == ["198.51.100.1"])
             #expect(servers("eth0.2") == all && servers("empty") == all && servers("swan") == all)
-            // A file that others may write.
-            chmod(folder.folder(place), 0o666)
+            let file = folder.folder(path)
+            // A file that others may write, or that is another user's, as the folder is.
+            chmod(file, 0o666)
             #expect(servers("wan").isEmpty)
-            unlink(folder.folder(place))
+            chmod(file, 0o644)
+            let parent = file.split(separator: "/").dropLast().joined(separator: "/")
+            if geteuid() == 0 {
+                for path in [file, "/" + parent] { #expect(chown(path, 65534, 65534) == 0) }
+                #expect(servers("wan").isEmpty)
+            }
+            unlink(file)
         }
         try folder.write("etc/ppp/resolv.conf", Array("nameserver 203.0.113.9\n".utf8))
         #expect(servers("ppp0") == ["203.0.113.9"] && servers("eth0") == ["203.0.113.9"])

@@ -158,8 +158,8 @@ struct InternetSentenceTests {
 
     @Test("UPL-445 Where transfers follow the probe, the sentence tells which uplink they use")
     func detour() {
-        func text(_ uplinks: UplinkInternet..., steers: Bool = true) -> String? {
-            InternetSentence.text(uplinks, boot: 112 * Self.second, steers: steers)
+        func text(_ uplinks: UplinkInternet..., transfersFollow: Bool = true) -> String? {
+            InternetSentence.text(uplinks, boot: 112 * Self.second, transfersFollow: transfersFollow)
         }
         let dead = Self.uplink("eth0", .limited, "no answer in 10 s", isPreferred: true)
         var modem = Self.uplink("wwan0", .full)
@@ -170,7 +170,7 @@ struct InternetSentenceTests {
         #expect(text(dead, modem) == "\(fault); wwan0 has internet, transfers use it")
         #expect(
             text(dead, modem, wlan0) == "\(fault); wwan0 has internet; wlan0 has internet, transfers use it")
-        #expect(text(dead, wlan0, steers: false) == "\(fault); wlan0 has internet")
+        #expect(text(dead, wlan0, transfersFollow: false) == "\(fault); wlan0 has internet")
         let good = Self.uplink("eth0", .full, isPreferred: true)
         #expect(text(good, wlan0) == "eth0 has internet; wlan0 has internet")
         #expect(text(Self.uplink("eth0", .unknown, isPreferred: true), wlan0) == "wlan0 has internet")

@@ -5,23 +5,23 @@ import Testing
 
 @Suite("Where the outbox is looked for")
 struct OutboxLocationRulesTests {
-    private func place(
+    private func location(
         _ answer: SocketAnswer?, isNamed: Bool = false, recorded: String? = nil,
         configured: Result<String, OutboxLocationRules.Problem> = .success("/configured")
-    ) -> OutboxLocationRules.Place {
-        OutboxLocationRules.place(
+    ) -> OutboxLocationRules.Location {
+        OutboxLocationRules.location(
             socket: "/run/s", isNamed: isNamed, answer: answer, recorded: recorded, configured: configured)
     }
 
-    private func isNowhere(_ place: OutboxLocationRules.Place) -> Bool {
-        if case .nowhere = place { true } else { false }
+    private func isNowhere(_ location: OutboxLocationRules.Location) -> Bool {
+        if case .nowhere = location { true } else { false }
     }
 
     @Test("FLD-050 a service that listens is asked, a busy one too: it is waited for")
     func service() {
         for isNamed in [false, true] {
-            #expect(place(.listening, isNamed: isNamed, recorded: "/noted") == .service)
-            #expect(place(.busy, isNamed: isNamed, recorded: "/noted") == .service)
+            #expect(location(.listening, isNamed: isNamed, recorded: "/noted") == .service)
+            #expect(location(.busy, isNamed: isNamed, recorded: "/noted") == .service)
         }
     }
 
@@ -29,20 +29,20 @@ struct OutboxLocationRulesTests {
         "FLD-050 absent: the directory of the last service, or else the configured one; refused: the noted one alone"
     )
     func files() {
-        #expect(place(.absent, recorded: "/noted") == .files(directory: "/noted"))
-        #expect(place(.absent) == .files(directory: "/configured"))
-        #expect(place(nil) == .files(directory: "/configured"))
-        #expect(place(.refused, recorded: "/noted") == .files(directory: "/noted"))
-        #expect(isNowhere(place(.refused)))
-        #expect(isNowhere(place(.denied("Permission denied"), recorded: "/noted")))
-        #expect(isNowhere(place(.absent, configured: .failure(.init(reason: "reach.toml:1: wrong")))))
+        #expect(location(.absent, recorded: "/noted") == .files(directory: "/noted"))
+        #expect(location(.absent) == .files(directory: "/configured"))
+        #expect(location(nil) == .files(directory: "/configured"))
+        #expect(location(.refused, recorded: "/noted") == .files(directory: "/noted"))
+        #expect(isNowhere(location(.refused)))
+        #expect(isNowhere(location(.denied("Permission denied"), recorded: "/noted")))
+        #expect(isNowhere(location(.absent, configured: .failure(.init(reason: "reach.toml:1: wrong")))))
     }
 
     @Test(
         "FLD-050 a socket that was named is never replaced by files",
         arguments: [SocketAnswer.absent, .refused])
     func named(answer: SocketAnswer) {
-        #expect(isNowhere(place(answer, isNamed: true, recorded: "/noted")))
+        #expect(isNowhere(location(answer, isNamed: true, recorded: "/noted")))
     }
 
     @Test("FLD-050 a note is whole or none; another user's is believed about that user's own directory alone")

@@ -203,8 +203,10 @@ struct VarlinkConnectionTests {
             (change.internet, change.isInternet) = (state, true)
             return change
         }
-        let told = try Self.json(machine.changed(found(.portal), unread: 0))["parameters"]
-        #expect(told?["event"] == "internet" && told?["internet"] == "portal" && told?["previous"] == "wired")
+        let reported = try Self.json(machine.changed(found(.portal), unread: 0))["parameters"]
+        #expect(
+            reported?["event"] == "internet" && reported?["internet"] == "portal"
+                && reported?["previous"] == "wired")
         #expect(machine.changed(found(.limited), unread: 1 << 20) == nil)
         #expect(try Self.json(machine.drained())["parameters"]?["event"] == "internet")
         // A path was skipped as well.

@@ -21,12 +21,12 @@ struct ChangedConfigurationTests {
     }
 
     private func change(_ lines: inout [String], _ random: inout SeededGenerator) {
-        let (place, other) = (
+        let (file, other) = (
             Int.random(in: lines.indices, using: &random), lines.randomElement(using: &random)
         )
         switch Int.random(in: 0..<5, using: &random) {
-        case 0: lines.remove(at: place)
-        case 1: lines.insert(other ?? "", at: place)
+        case 0: lines.remove(at: file)
+        case 1: lines.insert(other ?? "", at: file)
         case 2:
             // What is off is switched on, and the reverse.
             let switches = lines.indices.filter {
@@ -36,8 +36,8 @@ struct ChangedConfigurationTests {
             let key = lines[one].prefix { $0 != "=" }
             lines[one] = "\(key)= \(!lines[one].hasSuffix("true"))"
         default:
-            let key = lines[place].prefix { $0 != "=" }
-            lines[place] = "\(key)= \(Self.values.randomElement(using: &random) ?? "")"
+            let key = lines[file].prefix { $0 != "=" }
+            lines[file] = "\(key)= \(Self.values.randomElement(using: &random) ?? "")"
         }
         if lines.isEmpty { lines.append("") }
     }
@@ -47,7 +47,7 @@ struct ChangedConfigurationTests {
         arguments: 0..<300)
     func changed(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        let text = ConfigurationText.effective(ServiceConfiguration(), places: [:])
+        let text = ConfigurationText.effective(ServiceConfiguration(), sources: [:])
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
         for _ in 0...Int.random(in: 0..<4, using: &random) { change(&lines, &random) }
         let reader = read(lines.joined(separator: "\n"))
@@ -58,7 +58,7 @@ struct ChangedConfigurationTests {
                 "\(problem)")
         }
         guard reader.problems.isEmpty else { return }
-        let again = read(ConfigurationText.effective(reader.configuration, places: [:]))
+        let again = read(ConfigurationText.effective(reader.configuration, sources: [:]))
         #expect(again.problems.isEmpty && again.configuration == reader.configuration)
     }
 }

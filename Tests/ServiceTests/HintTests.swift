@@ -30,8 +30,10 @@ struct HintTests {
         #expect(Self.link("ppp0", try client.call("GetStatus"))?["metered"] == "unknown")
         let taken = try client.call("SetHint", ["interface": "ppp0", "metered": "yes", "roaming": true])
         #expect(taken["error"] == nil && taken["parameters"] == [:])
-        let told = Self.link("ppp0", try client.call("GetStatus"))
-        #expect(told?["metered"] == "yes" && told?["roaming"] == true && told?["constrained"] == false)
+        let reported = Self.link("ppp0", try client.call("GetStatus"))
+        #expect(
+            reported?["metered"] == "yes" && reported?["roaming"] == true && reported?["constrained"] == false
+        )
         _ = try client.call("SetHint", ["interface": "ppp0", "roaming": false])
         let later = Self.link("ppp0", try client.call("GetStatus"))
         #expect(later?["metered"] == "unknown" && later?["roaming"] == false)

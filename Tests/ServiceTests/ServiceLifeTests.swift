@@ -93,7 +93,7 @@ struct ServiceLifeTests {
             var settings = ServiceConfiguration.Probe()
             // Nothing listens there.
             settings.url = "http://127.0.0.1:1/"
-            let parts: [any ServiceComponent] = [InternetWatcher(settings), Part("a", diary)]
+            let parts: [any ServiceComponent] = [InternetService(settings), Part("a", diary)]
             return LoopBound(
                 Service(context: context, components: parts) {
                     let round = rounds.withLock { rounds in
@@ -116,14 +116,17 @@ struct ServiceLifeTests {
         }
         service.perform { try? $0.start() }
         await diary.wait { $0.contains("a internet limited wired") }
-        func told() -> [String] { diary.elements.filter { $0.hasPrefix("a internet") } }
-        let count = told().count
+        func reported() -> [String] { diary.elements.filter { $0.hasPrefix("a internet") } }
+        let count = reported().count
         service.perform { $0.reload() }
         await diary.wait { $0.contains { $0.hasPrefix("a reload") } }
-        #expect(told().count == count && told().last == "a internet limited wired")
+        // What the probe would have reported has arrived then.
+        try await Reactor.shared.result {}
+        try await reactor.result {}
+        #expect(reported().count == count && reported().last == "a internet limited wired")
         service.perform { $0.reload() }
         await diary.wait { $0.count { $0 == "a internet limited wired" } > 1 }
-        #expect(told().contains("a internet - wired"))
+        #expect(reported().contains("a internet - wired"))
         service.perform { [diary] service in
             service.whenEnded { diary.append("ended") }
             service.stop()
@@ -140,9 +143,9 @@ struct ServiceLifeTests {
                 "a start", "b start", "a initial wired -", "b initial wired -",
             ])
         kernel.change { $0.setCarrier($0.index("eth0"), false) }
-        let told = await diary.wait { $0.contains { $0.hasPrefix("b status") } }
-        #expect(told.contains("a status unreachable wired since"))
-        let count = told.count
+        let reported = await diary.wait { $0.contains { $0.hasPrefix("b status") } }
+        #expect(reported.contains("a status unreachable wired since"))
+        let count = reported.count
         service.perform { [diary] service in
             service.reload()
             service.whenEnded { diary.append("ended") }
@@ -209,8 +212,8 @@ struct ServiceLifeTests {
             service.context.notify(internet: .portal)
             service.context.notify(internet: .full)
         }
-        let told = await diary.wait { $0.contains("a internet full wired") }
-        let found = told.filter { $0.contains(" internet ") }
+        let reported = await diary.wait { $0.contains("a internet full wired") }
+        let found = reported.filter { $0.contains(" internet ") }
         #expect(found == ["a internet portal wired", "a internet full wired"])
         #expect(try await reactor.result { service.here { $0.context.current?.internet } } == .full)
         #expect(try await reactor.result { service.here { $0.context.current?.isInternet } } == false)

@@ -63,7 +63,7 @@ struct ServiceStormTests {
             limits.unread = 4096
             // A client that does not read has to remain until the end, however long the storm takes.
             limits.stallTime = .seconds(600)
-            let statusService = StatusService(identity: .init(version: "1"), notices: KernelNotices()) {
+            let statusService = StatusService(identity: .init(version: "1"), batches: KernelEventBatches()) {
                 _ throws(ReachabilityError) in
                 throw ReachabilityError(.netlinkRefused, errno: EPERM, context: "links", advice: "none")
             }
@@ -92,16 +92,16 @@ struct ServiceStormTests {
     }
 
     /// Reads until the newest change: the replies, each compared with the status before.
-    private static func read(_ caller: inout Caller, from told: String?) throws -> (
+    private static func read(_ caller: inout Caller, from reported: String?) throws -> (
         replies: Int, isChain: Bool
     ) {
-        var (told, replies, isChain) = (told, 0, true)
+        var (reported, replies, isChain) = (reported, 0, true)
         while true {
             let change = try #require(try caller.message())
             replies += 1
-            if word("event", change) == "\"status\"", word("previous", change) != told { isChain = false }
-            told = word("status", change)
-            if word("generation", change) == "10001" { return (replies, isChain && told == "\"wired\"") }
+            if word("event", change) == "\"status\"", word("previous", change) != reported { isChain = false }
+            reported = word("status", change)
+            if word("generation", change) == "10001" { return (replies, isChain && reported == "\"wired\"") }
         }
     }
 
@@ -141,9 +141,9 @@ struct ServiceStormTests {
         #expect(late.isChain && late.replies < 10_000, "\(late.replies)")
 
         // The running hook is followed by one more, which gets the newest change.
-        let told = bench.folder("told")
+        let reported = bench.folder("told")
         func lines() -> [Substring] {
-            ((try? String(contentsOfFile: told, encoding: .utf8)) ?? "").split(separator: "\n")
+            ((try? String(contentsOfFile: reported, encoding: .utf8)) ?? "").split(separator: "\n")
         }
         func heard(_ line: Substring) -> Int {
             let words = line.split(separator: " ")

@@ -93,8 +93,8 @@ struct SetClockTests {
         #expect(try await since() == "1970-01-01T00:00:10.000Z")
         clocks.set(wall: 1_767_312_100, boot: 110)
         #expect(try await since() == "2026-01-02T00:00:00.000Z")
-        let told = try await reactor.result { context.here { $0.current?.report.since?.text } }
-        #expect(told == "2026-01-02T00:00:00.000Z")
+        let reported = try await reactor.result { context.here { $0.current?.report.since?.text } }
+        #expect(reported == "2026-01-02T00:00:00.000Z")
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             service.perform { service in
                 service.whenEnded { continuation.resume() }

@@ -142,12 +142,13 @@ struct StatusQueryTests {
         var client = try lab.client()
         try client.send("Wait", ["goal": "unreachable"])
         lab.kernel.change { $0.setCarrier($0.index("eth0"), false) }
-        let told = try #require(try client.reply())["parameters"]
+        let reported = try #require(try client.reply())["parameters"]
         let report = report(
-            .unreachable, interface: told?["interface"]?.string, reason: told?["reason"]?.string ?? "")
+            .unreachable, interface: reported?["interface"]?.string, reason: reported?["reason"]?.string ?? ""
+        )
         // The path has lost its addresses with the carrier, as in the report.
         let since = StatusQuery.since(report, at: lab.socket, within: .seconds(60))
-        #expect(since != nil && since?.text == told?["since"]?.string)
+        #expect(since != nil && since?.text == reported?["since"]?.string)
         await lab.stop()
     }
 }

@@ -14,7 +14,7 @@ import Testing
 @Suite("Clients of a service that has gone", .timeLimit(.minutes(10)))
 struct VarlinkConnectionTests {
     private static func server() -> VarlinkServer {
-        let statusService = StatusService(identity: .init(version: "1"), notices: KernelNotices()) {
+        let statusService = StatusService(identity: .init(version: "1"), batches: KernelEventBatches()) {
             (_) throws(ReachabilityError) in
             throw ReachabilityError(.timedOut, context: "nobody looks", advice: "")
         }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
+import Reachability
 import ReachabilityCore
 import Service
 import ServiceCore
 import SessionCore
+import SessionManager
 import TestSupport
 import Testing
 
@@ -52,6 +55,40 @@ struct WaitCallTests {
         }
     }
 
+    /// A probe that asks again after an hour, or after a moment where its answer is waited for.
+    private final class Patient: ServiceComponent {
+        let name = "internet"
+        private let url: String
+        private var context: ServiceContext?
+        private var observation: ReachabilityObservation?
+
+        init(_ url: String) { self.url = url }
+        func start(_ context: ServiceContext) throws(ServiceError) { self.context = context }
+        func statusChanged(_ change: CommittedChange) {
+            guard change.event == .initial, let context, let request = try? SessionRequest(url) else {
+                return
+            }
+            var configuration = InternetProbeConfiguration(request.url)
+            (configuration.firstPause, configuration.longestPause) = (.seconds(3600), .seconds(3600))
+            configuration.longestAwaitedPause = .milliseconds(10)
+            var session = SessionConfiguration()
+            session.proxy = ""
+            let probe = InternetProbe(configuration, provider: nil, session: session, on: context.reactor)
+            context.probe = probe
+            let here = LoopBound(self, to: context.reactor)
+            observation = probe.observeFindings { found in
+                here.perform { $0.context?.notify(findings: found) }
+            }
+            probe.start()
+        }
+        func stop(_ done: @escaping () -> Void) {
+            observation?.cancel()
+            context?.probe = nil
+            context = nil
+            done()
+        }
+    }
+
     private static var twoCables: FakeNetwork {
         var network = FakeNetwork.wired
         let spare = network.addLink("eth1", up: false)
@@ -80,8 +117,10 @@ struct WaitCallTests {
         // In order: the waits have begun when another client has its answer.
         #expect(try any.call("GetStatus")["error"] == nil)
         lab.kernel.change { $0.setCarrier($0.index("eth1"), true) }
-        #expect(try all.reply()?["parameters"]?["status"] == "wired")
-        #expect(try beside.reply()?["parameters"]?["status"] == "wired")
+        for reply in [try all.reply(), try beside.reply()] {
+            let links = reply?["parameters"]?["links"]?.array
+            #expect(links?.contains { $0["name"] == "eth1" && $0["online"] == true } == true)
+        }
         await lab.stop()
     }
 
@@ -129,6 +168,23 @@ struct WaitCallTests {
             links = try other.call("GetStatus")["parameters"]?["links"]?.array
         }
         #expect(links?.contains { $0["internet"] == "portal" } == true)
+        await lab.stop()
+    }
+
+    @Test("UPL-462 A wait for the internet has the probe ask soon, and no other wait does")
+    func awaited() async throws {
+        let origin = try await TestSupport.Origin.shared
+        // Fails once, as behind a router whose line is down.
+        let url = origin.url("/retry-after?key=wait-awaited&times=1&status=503")
+        let lab = try await ServiceLab(parts: { [Patient(url)] })
+        var client = try lab.client()
+        var state: JSONValue?
+        while state != "limited" { state = try client.call("GetStatus")["parameters"]?["internet"] }
+        // It lasts longer than the pause for what is awaited.
+        #expect(try client.call("Wait", ["stable": 0.2])["parameters"]?["internet"] == "limited")
+        #expect(try await origin.count("wait-awaited") == 1)
+        #expect(try client.call("Wait", ["goal": "internet"])["parameters"]?["internet"] == "full")
+        #expect(try await origin.count("wait-awaited") == 2)
         await lab.stop()
     }
 

@@ -139,11 +139,13 @@ struct RescueRulesTests {
     @Test(
         "UPL-427 What a queue forbids holds each request, over the kernel's choice and another uplink alike")
     func queueWide() {
-        for isExpensive in [true, false] {
+        for (isExpensive, isOtherExpensive) in [(true, true), (true, false), (false, false)] {
             for isForbidden in [true, false] {
                 var facts = NetworkFacts(.online)
-                (facts.isExpensive, facts.isAlternativeConstrained) = (isExpensive, isExpensive)
-                facts.isAlternativeExpensive = false
+                facts.isExpensive = isExpensive
+                (facts.isAlternativeExpensive, facts.isAlternativeConstrained) = (
+                    isOtherExpensive, isExpensive != isOtherExpensive
+                )
                 (facts.avoidsExpense, facts.avoidsConstraint) = (isForbidden, isForbidden)
                 let mayLeave = !(isExpensive && isForbidden)
                 for isBound in [true, false] {

@@ -23,7 +23,7 @@ struct SessionRequestTests {
             "http://a%20b/",
             "http://a%00b/", "http://a%2fb/", "http://a%40b/", "http://[v1.x]/",
         ])
-    func impossiblePlace(_ address: String) {
+    func impossibleURL(_ address: String) {
         #expect { try SessionRequest(address) } throws: { ($0 as? SessionError)?.code == .badURL }
     }
 
@@ -35,7 +35,7 @@ struct SessionRequestTests {
             "http://u:99999@h/", "http://h/:99999", "http://[::1]/", "http://[fe80::1%25eth0]:8080/",
             "http://b%C3%BCcher.example/", "http://a_b/", "http://127.1/", "http://xn--bcher-kva.example./",
         ])
-    func possiblePlace(_ address: String) throws {
+    func possibleURL(_ address: String) throws {
         _ = try SessionRequest(address)
     }
 

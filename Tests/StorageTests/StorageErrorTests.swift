@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test("A folder that is not there, and a path that is no file")
-    func places() throws {
+    func paths() throws {
         let missing = failure { () throws(StorageError) in _ = try Database(folder("b/c.sqlite")) }
         #expect(missing?.kind == .cannotOpen)
         #expect(missing?.advice.contains("folder exists") == true)

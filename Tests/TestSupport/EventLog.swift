@@ -50,8 +50,8 @@ package final class EventLog<Element: Sendable>: Sendable {
     ) async -> [Element] {
         let seen = await seen(within: limit ?? .seconds(60), until: predicate)
         if limit == nil, !Task.isCancelled, !predicate(seen) {
-            let place = SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
-            Issue.record("not within a minute: \(seen.suffix(20))", sourceLocation: place)
+            let location = SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+            Issue.record("not within a minute: \(seen.suffix(20))", sourceLocation: location)
         }
         return seen
     }

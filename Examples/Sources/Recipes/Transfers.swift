@@ -79,7 +79,7 @@ func compressBodies(of manager: URLSessionManager) {
 }
 
 /// Answers that need not be fetched again, also after a restart.
-func keepAnswers(of manager: URLSessionManager) {
+func storeResponses(of manager: URLSessionManager) {
     manager.cache = DiskResponseCache(directory: "/var/cache/meter/responses", diskCapacity: 16 << 20)
 }
 

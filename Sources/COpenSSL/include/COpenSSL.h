@@ -10,17 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum {
-    COPENSSL_LOADED = 0,
-    COPENSSL_NO_LIBCURL = 1,       // libcurl is not loaded
-    COPENSSL_NOT_FOUND = 2,  // libcurl has another TLS library, or parts of OpenSSL built in and hidden
-    COPENSSL_TOO_OLD = 3,          // older than 3.0
-} copenssl_load_result;
-
-// Finds the functions below libcurl.so.4, which has to be loaded and to report that it uses OpenSSL; once for
-// the process. From any thread.
-copenssl_load_result copenssl_load(void);
-// What was missing; empty after success. Valid for ever.
+// Finds the functions below libcurl.so.4, which has to be loaded and to report that it uses OpenSSL; tried
+// again until it succeeds. False if libcurl is not loaded, or has another TLS library, an OpenSSL before 3.0,
+// or parts of it built in and hidden. From any thread.
+bool copenssl_load(void);
+// The reason of this thread's last failure.
 const char *_Nonnull copenssl_load_message(void);
 
 // A verification under way (X509_STORE_CTX), valid while the callback runs.

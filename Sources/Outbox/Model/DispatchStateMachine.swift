@@ -6,7 +6,7 @@ import SessionCore
 ///
 /// ``OutboxTables/ready`` chooses the lanes. The limits hold for each network condition: requests that wait
 /// for Wi-Fi do not hold up those on the modem. A request that the manager holds for the clock or the
-/// internet takes no place, and no other one is sent to its origin, where it would be held as well.
+/// internet takes no slot, and no other one is sent to its origin, where it would be held as well.
 struct DispatchStateMachine: ~Copyable, Sendable {
     private enum State: Equatable {
         case idle

@@ -21,11 +21,11 @@ public struct RetrySchedule: Sendable, Equatable {
     public var maximumAttempts: Int?
 
     /// The number of refusals of a secret, looked up anew each time, that makes a request a dead letter; 8,
-    /// which are two minutes with the other defaults.
+    /// reached after one to two minutes with the other defaults.
     public var maximumRefusals = 8
 
     /// The number of 409 responses, by which the server reports an earlier attempt in progress, that makes a
-    /// request a dead letter; 16, which are over an hour with the other defaults.
+    /// request a dead letter; 16, reached after half an hour to an hour with the other defaults.
     public var maximumConflicts = 16
 
     /// The number of refusals in a row from one origin (401, 403, 404 and others that a gateway gives),
@@ -69,8 +69,8 @@ public struct RetrySchedule: Sendable, Equatable {
         case .security, .secret, .local: pause = max(pause, Double(slow.milliseconds))
         default: break
         }
-        let wished = min(retryAfter ?? .zero, longestRetryAfter).milliseconds
-        return max(Int64(pause), wished)
+        let requested = min(retryAfter ?? .zero, longestRetryAfter).milliseconds
+        return max(Int64(pause), requested)
     }
 
     /// The longest possible pause, in milliseconds; a stored time further away comes from a wrong clock.

@@ -13,13 +13,13 @@ package final class ResumeDetector {
     private let reactor: Reactor
     private let threshold: Duration
     private var descriptor: Int32?
-    private var gauge: SuspendDetector
+    private var sleeps: SuspendDetector
 
     /// A detector of sleeps longer than `threshold`.
     package init(reactor: Reactor, threshold: Duration) {
         self.reactor = reactor
         self.threshold = threshold
-        gauge = SuspendDetector(threshold: threshold, boottime: 0, monotonic: 0)
+        sleeps = SuspendDetector(threshold: threshold, boottime: 0, monotonic: 0)
     }
 
     deinit { if let descriptor { close(descriptor) } }
@@ -27,7 +27,7 @@ package final class ResumeDetector {
     /// Starts to deliver `.resumed(after:)`; if the kernel refuses the timer, sleeps are not detected.
     package func start(deliver: @escaping (NetworkEvent) -> Void) throws(ReachabilityError) {
         stop()
-        gauge = SuspendDetector(
+        sleeps = SuspendDetector(
             threshold: threshold, boottime: Self.nanoseconds(CLOCK_BOOTTIME),
             monotonic: Self.nanoseconds(CLOCK_MONOTONIC))
         do throws(ReactorError) {
@@ -60,7 +60,7 @@ package final class ResumeDetector {
     private func timerEnded(_ deliver: (NetworkEvent) -> Void) {
         guard let descriptor else { return }
         guard ClockSetTimer.restart(descriptor) else { return stop() }
-        let slept = gauge.observed(
+        let slept = sleeps.observed(
             boottime: Self.nanoseconds(CLOCK_BOOTTIME), monotonic: Self.nanoseconds(CLOCK_MONOTONIC))
         if let slept { deliver(.resumed(after: slept)) }
     }

@@ -2,7 +2,7 @@
 
 package import ReachabilityCore
 
-/// What DHCP clients and systemd-networkd write about a link.
+/// What DHCP clients, systemd-networkd and systemd-resolved write about a link.
 package struct LeaseFiles: Sendable {
     private let files: SystemFiles
 
@@ -12,6 +12,14 @@ package struct LeaseFiles: Sendable {
     /// What systemd-networkd knows of a link: `DNS=`, `CAPTIVE_PORTAL=`.
     package func link(_ interface: Int32) -> LeaseFile {
         LeaseFile(files.written("/run/systemd/netif/links", "\(interface)")?.bytes ?? [])
+    }
+
+    /// What other programs than networkd, such as NetworkManager, gave systemd-resolved for a link:
+    /// `SERVERS=`.
+    ///
+    /// systemd-resolved keeps it there for its own restart.
+    package func resolved(_ interface: Int32) -> LeaseFile {
+        LeaseFile(files.written("/run/systemd/resolve/netif", "\(interface)")?.bytes ?? [])
     }
 
     /// The address of a lease whose server said that traffic costs; nil for none.

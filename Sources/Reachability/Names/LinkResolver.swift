@@ -12,7 +12,7 @@ package import ReachabilityCore
 package final class LinkResolver {
     /// A server that is being asked.
     private struct Server {
-        let address: IPAddress
+        let end: NameServer
         var descriptor: Int32 = -1
         var watch: WatchID?
         /// How many of its answers were failures.
@@ -45,12 +45,12 @@ package final class LinkResolver {
     /// - Parameter completion: called once, later, with the addresses; none where the name has none or no
     ///   server answers.
     package init(
-        _ name: String, over interface: String, servers: [IPAddress], on reactor: Reactor,
+        _ name: String, over interface: String, servers: [NameServer], on reactor: Reactor,
         completion: @escaping ([IPAddress]) -> Void
     ) {
         self.name = name
         self.interface = interface
-        self.servers = servers.prefix(Self.mostServers).map { Server(address: $0) }
+        self.servers = servers.prefix(Self.mostServers).map { Server(end: $0) }
         self.reactor = reactor
         self.completion = completion
         for type in DNSMessage.RecordType.allCases {
@@ -103,15 +103,15 @@ package final class LinkResolver {
     }
 
     private func open(_ index: Int) -> Bool {
-        let address = servers[index].address
-        let family = address.family == .ipv4 ? AF_INET : AF_INET6
+        let end = servers[index].end
+        let family = end.address.family == .ipv4 ? AF_INET : AF_INET6
         let kind = SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         let descriptor = socket(family, Int32(kind), 0)
         guard descriptor >= 0 else { return false }
         servers[index].descriptor = descriptor
         // A connected socket gets the answers of this server alone.
         guard InterfaceBinding.bind(descriptor, to: interface),
-            PeerAddress(address: address, port: 53).connect(descriptor) == 0
+            PeerAddress(address: end.address, port: end.port).connect(descriptor) == 0
         else {
             return false
         }

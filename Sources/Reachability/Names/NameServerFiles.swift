@@ -16,27 +16,36 @@ package struct NameServerFiles: Sendable {
 
     /// The servers to be asked over a link, the best first.
     ///
-    /// Those that systemd-networkd, or pppd, has for the link; else those of resolv.conf(5); where that only
-    /// names a server on this machine, those which systemd-resolved, NetworkManager or OpenWrt's dnsmasq
-    /// forward to.
-    package func servers(for interface: Int32, name: String) -> [IPAddress] {
-        let own = leases.link(interface).value("DNS")?.split(separator: " ").map(String.init) ?? []
-        // networkd appends a server's name: 192.0.2.1#example. One with a port of its own is left out.
-        let named = own.compactMap { IPAddress(String($0.prefix { $0 != "#" })) }
-        if !named.isEmpty { return named }
+    /// Those that systemd-networkd has for the link, that NetworkManager or another program gave
+    /// systemd-resolved for it, or pppd's; else those of resolv.conf(5); where that only names a server on
+    /// this machine, those which systemd-resolved, NetworkManager or OpenWrt's dnsmasq forward to. A server
+    /// that belongs to another link (`fe80::1%eth0`) is left out.
+    package func servers(for interface: Int32, name: String) -> [NameServer] {
+        candidates(interface, name) { servers in
+            servers.filter { !$0.address.isLoopback && $0.isReached(over: name, interface) }
+        }
+    }
+
+    private func candidates(
+        _ interface: Int32, _ name: String, _ usable: ([NameServer]) -> [NameServer]
+    ) -> [NameServer] {
+        for own in [leases.link(interface).value("DNS"), leases.resolved(interface).value("SERVERS")] {
+            let servers = usable(own?.split(separator: " ").compactMap { NameServer($0) } ?? [])
+            if !servers.isEmpty { return servers }
+        }
         let system = [
             "/etc/resolv.conf", "/run/systemd/resolve/resolv.conf", "/run/NetworkManager/no-stub-resolv.conf",
         ]
         let pppd = "/etc/ppp/resolv.conf"
         for file in name.hasPrefix("ppp") ? [pppd] + system : system + [pppd] {
-            let servers = Self.nameservers(files.lines(file)[...])
+            let servers = usable(Self.nameservers(files.lines(file)[...]))
             if !servers.isEmpty { return servers }
         }
         // The older one is in a folder that all users may write to.
         for folder in ["/tmp/resolv.conf.d", "/tmp"] {
             guard let file = files.written(folder, "resolv.conf.auto"), file.isTrusted else { continue }
             let text = String(decoding: file.bytes, as: UTF8.self)
-            let servers = Self.openWrt(text.split(separator: "\n").map(String.init), of: name)
+            let servers = usable(Self.openWrt(text.split(separator: "\n").map(String.init), of: name))
             if !servers.isEmpty { return servers }
         }
         return []
@@ -45,7 +54,7 @@ package struct NameServerFiles: Sendable {
     /// The servers of netifd's file, which has its own names of interfaces: `# Interface wan`.
     ///
     /// Those below the link's name, or below the last part of it (`pppoe-wan`); else all.
-    private static func openWrt(_ lines: [String], of link: String) -> [IPAddress] {
+    private static func openWrt(_ lines: [String], of link: String) -> [NameServer] {
         let heads = lines.indices.filter { lines[$0].hasPrefix("# Interface ") }
         let own = heads.first { head in
             let name = lines[head].dropFirst("# Interface ".utf8.count)
@@ -65,13 +74,10 @@ package struct NameServerFiles: Sendable {
         }
     }
 
-    private static func nameservers(_ lines: ArraySlice<String>) -> [IPAddress] {
+    private static func nameservers(_ lines: ArraySlice<String>) -> [NameServer] {
         lines.compactMap { line in
             let words = line.split { $0 == " " || $0 == "\t" }
-            guard words.count > 1, words[0] == "nameserver", let address = IPAddress(String(words[1])),
-                !address.isLoopback
-            else { return nil }
-            return address
+            return words.count > 1 && words[0] == "nameserver" ? NameServer(words[1]) : nil
         }
     }
 }

@@ -96,3 +96,33 @@ extension IPAddress: CustomStringConvertible, LosslessStringConvertible {
         (48...57).contains(byte) || (65...70).contains(byte) || (97...102).contains(byte)
     }
 }
+
+/// One address of a monitored host.
+package struct ReachabilityDestination: Sendable, Equatable {
+    package var address: IPAddress
+    /// The interface name after `%`, for an address that differs by link (RFC 4007 §11).
+    package var zone: String?
+
+    package init(_ address: IPAddress, zone: String? = nil) {
+        self.address = address
+        self.zone = zone
+    }
+
+    /// Reads `address` or `address%zone`; nil for anything else, and for a zone on an address without one.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = IPAddress(String(parts[0])) else { return nil }
+        guard parts.count == 2 else {
+            self.init(address)
+            return
+        }
+        // IFNAMSIZ (linux/if.h) leaves 15 bytes for a name.
+        guard address.staysOnLink, address.family == .ipv6, (1...15).contains(parts[1].utf8.count) else {
+            return nil
+        }
+        self.init(address, zone: String(parts[1]))
+    }
+
+    /// `address` or `address%zone`.
+    package var text: String { zone.map { "\(address)%\($0)" } ?? address.description }
+}

@@ -18,19 +18,19 @@ package enum MeteredLease {
         // The fixed fields, and the magic cookie (§3).
         guard bytes.count > 240, bytes[236..<240].elementsEqual([99, 130, 83, 99]) else { return nil }
         var vendor: [UInt8] = []
-        var place = 240
-        while place < bytes.count, bytes[place] != 255 {
-            if bytes[place] == 0 {
-                place += 1
+        var index = 240
+        while index < bytes.count, bytes[index] != 255 {
+            if bytes[index] == 0 {
+                index += 1
                 continue
             }
-            guard place + 1 < bytes.count else { break }
-            let start = place + 2
-            let end = start + Int(bytes[place + 1])
+            guard index + 1 < bytes.count else { break }
+            let start = index + 2
+            let end = start + Int(bytes[index + 1])
             guard end <= bytes.count else { break }
             // A long option comes in parts (RFC 3396).
-            if bytes[place] == 43 { vendor += bytes[start..<end] }
-            place = end
+            if bytes[index] == 43 { vendor += bytes[start..<end] }
+            index = end
         }
         guard holdsWord(vendor) else { return nil }
         let number = bytes[16..<20].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }

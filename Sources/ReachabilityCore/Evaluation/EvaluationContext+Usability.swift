@@ -55,15 +55,15 @@ extension EvaluationContext {
     private mutating func usabilityOfPorts(of link: LinkState, depth: Int) throws(MissingAnswers)
         -> LinkUsability
     {
-        let place = PortsKey(master: link.index, depth: depth)
-        if let concluded = portsUsability[place] {
+        let key = PortsKey(master: link.index, depth: depth)
+        if let concluded = portsUsability[key] {
             guard let concluded else { throw MissingAnswers() }
             return concluded
         }
-        portsUsability[place] = .some(nil)
+        portsUsability[key] = .some(nil)
         let conclusion: LinkUsability =
             try hasUsablePort(among: try ports(of: link.index), of: link, depth: depth) ? .usable : .noPorts
-        portsUsability[place] = conclusion
+        portsUsability[key] = conclusion
         return conclusion
     }
 

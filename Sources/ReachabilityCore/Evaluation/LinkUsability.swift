@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether packets can leave through a link, or the first obstacle.
+/// Whether a link can carry traffic of its own, or the first obstacle.
 package indirect enum LinkUsability: Sendable, Hashable {
     case usable
     /// IFF_UP is not set.

@@ -79,10 +79,9 @@ extension PathEvaluator {
                 sentence =
                     "\(link.name) has only a link-local address: no address from DHCP or router advertisements"
                     + (obstacle?.addition ?? "")
-            case .linkDown, .noPorts:
-                obstacle = .link(failure.usability)
+            default:
+                if failure.usability != .usable { obstacle = .link(failure.usability) }
                 sentence = failure.conclusion
-            default: sentence = failure.conclusion
             }
             let instead =
                 alternative.map { ", but the kernel still prefers it; \($0) has a path of its own" } ?? ""

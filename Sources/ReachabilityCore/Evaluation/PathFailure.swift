@@ -63,9 +63,10 @@ package final class PathFailure: Error {
     package var allowsAlternative: Bool {
         guard let link else { return false }
         if case .tunnel = link.role { return false }
-        return switch code {
-        case .linkDown, .noPorts, .bridgePort, .noAddress, .linkLocalOnly: true
-        default: false
+        return switch usability {
+        case .usable: code == .noAddress || code == .linkLocalOnly
+        case .sink, .sinkBelow: false
+        default: true
         }
     }
 
@@ -73,8 +74,8 @@ package final class PathFailure: Error {
     package var conclusion: String {
         if let detail { return detail }
         let name = link?.name ?? ""
+        guard usability == .usable else { return usability.sentence(name) }
         switch code {
-        case .linkDown, .noPorts, .bridgePort, .dropped: return usability.sentence(name)
         case .noAddress: return "\(name) has no address to send from"
         case .linkLocalOnly: return "\(name) has only a link-local address to send from"
         case .prohibited: return "a route or rule of type prohibit refuses it"

@@ -95,12 +95,12 @@ extension EvaluationContext {
         if let active = link.activePort, let port = try self.link(active) {
             return try physicalMedium(of: port, costs: costs, depth: depth + 1)
         }
-        let place = PortsKey(master: link.index, depth: depth)
-        if let concluded = portsMedium[place] {
+        let key = PortsKey(master: link.index, depth: depth)
+        if let concluded = portsMedium[key] {
             guard let concluded else { throw MissingAnswers() }
             return concluded
         }
-        portsMedium[place] = .some(nil)
+        portsMedium[key] = .some(nil)
         var media = PortMedia()
         var isComplete = true
         for port in try ports(of: link.index) where port.hasUsableState {
@@ -118,7 +118,7 @@ extension EvaluationContext {
             if usability == .usable { media.add(physical) }
         }
         guard isComplete else { throw MissingAnswers() }
-        portsMedium[place] = media.combined
+        portsMedium[key] = media.combined
         return media.combined
     }
 

@@ -21,8 +21,8 @@ package struct LeaseFile: Sendable {
     ///     strings are found, and `\u` ends one.
     package func value(_ key: String, member: String? = nil) -> String? {
         guard isJSON else { return line(key) }
-        guard let member, var place = place(of: member), bytes[place] == UInt8(ascii: "\""),
-            let text = text(from: &place), !text.isEmpty
+        guard let member, var index = index(of: member), bytes[index] == UInt8(ascii: "\""),
+            let text = text(from: &index), !text.isEmpty
         else { return nil }
         return String(decoding: text, as: UTF8.self)
     }
@@ -30,8 +30,8 @@ package struct LeaseFile: Sendable {
     /// The address of the lease: `ADDRESS=192.0.2.7`, or in JSON `"Address":[192,0,2,7]`.
     package var address: IPAddress? {
         guard isJSON else { return line("ADDRESS").flatMap { IPAddress($0) } }
-        guard let place = place(of: "Address"), bytes[place] == UInt8(ascii: "[") else { return nil }
-        let numbers = bytes[place...].dropFirst().prefix { $0 != UInt8(ascii: "]") }.filter { $0 > 0x20 }
+        guard let index = index(of: "Address"), bytes[index] == UInt8(ascii: "[") else { return nil }
+        let numbers = bytes[index...].dropFirst().prefix { $0 != UInt8(ascii: "]") }.filter { $0 > 0x20 }
         return IPAddress(
             String(decoding: numbers, as: UTF8.self).split(separator: ",", omittingEmptySubsequences: false)
                 .joined(separator: "."))
@@ -55,7 +55,7 @@ package struct LeaseFile: Sendable {
     }
 
     /// Where the value of a member of the outermost object begins.
-    private func place(of member: String) -> Int? {
+    private func index(of member: String) -> Int? {
         let name = Array(member.utf8)
         var depth = 0
         var last: [UInt8]?

@@ -34,7 +34,7 @@ public enum Metered: String, Sendable, CaseIterable, CustomStringConvertible {
         return costs
     }
 
-    /// Its place from free to costly.
+    /// Its rank from free to costly.
     var rank: Int {
         switch self {
         case .no: 0

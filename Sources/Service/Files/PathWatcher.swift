@@ -11,14 +11,19 @@ final class PathWatcher {
     /// - Parameters:
     ///   - folder: the initializer returns nil if there is none, or no watch is left (fs.inotify).
     ///   - file: a file in it that is open: when it is removed it loses its name only.
+    ///   - reportsNew: whether what appears in the folder is reported too.
     ///   - changed: may also be called when nothing was removed.
-    init?(folder: String, file: String? = nil, on loop: Reactor, changed: @escaping () -> Void) {
+    init?(
+        folder: String, file: String? = nil, reportsNew: Bool = false, on loop: Reactor,
+        changed: @escaping () -> Void
+    ) {
         let number = inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))
         guard number >= 0 else { return nil }
         descriptor = OwnedDescriptor(adopting: number)
         self.loop = loop
         let gone = UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
-        guard inotify_add_watch(number, folder, gone | UInt32(IN_ONLYDIR)) >= 0 else { return nil }
+        let new = reportsNew ? UInt32(IN_CREATE | IN_MOVED_TO) : 0
+        guard inotify_add_watch(number, folder, gone | new | UInt32(IN_ONLYDIR)) >= 0 else { return nil }
         // IN_ATTRIB reports a removed link; the file itself lives while it is open.
         if let file {
             guard inotify_add_watch(number, file, gone | UInt32(IN_ATTRIB) | UInt32(IN_DONT_FOLLOW)) >= 0

@@ -18,15 +18,18 @@ package enum StateDirectoryRecord {
         let number = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard number >= 0 else { return nil }
         let descriptor = OwnedDescriptor(adopting: number)
-        var (note, place) = (stat(), stat())
+        var (recordStatus, directoryStatus) = (stat(), stat())
         var bytes = [UInt8](repeating: 0, count: StateDirectoryRecordRules.maximumSize + 1)
-        guard fstat(descriptor.number, &note) == 0, note.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard fstat(descriptor.number, &recordStatus) == 0, recordStatus.st_mode & S_IFMT == S_IFREG else {
+            return nil
+        }
         let count = read(descriptor.number, &bytes, bytes.count)
         guard count > 0, let directory = StateDirectoryRecordRules.directory(in: Array(bytes[..<count]))
         else { return nil }
-        let isThere = stat(directory, &place) == 0
+        let isThere = stat(directory, &directoryStatus) == 0
         let isBelieved = StateDirectoryRecordRules.isBelieved(
-            owner: note.st_uid, mode: note.st_mode, directoryOwner: isThere ? place.st_uid : nil,
+            owner: recordStatus.st_uid, mode: recordStatus.st_mode,
+            directoryOwner: isThere ? directoryStatus.st_uid : nil,
             user: geteuid())
         return isBelieved ? directory : nil
     }

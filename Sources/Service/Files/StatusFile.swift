@@ -13,7 +13,7 @@ package final class StatusFile: ServiceComponent {
     private var writer: NewestWriter?
     private var context: ServiceContext?
     private var hook: HookID?
-    private var place: PathWatcher?
+    private var watcher: PathWatcher?
     /// Since when the status holds, as written in the file.
     private var since: WallTime?
 
@@ -26,20 +26,20 @@ package final class StatusFile: ServiceComponent {
         let log = context.log
         writer = NewestWriter(path, loop: context.reactor, files: files) { [weak self] in
             log(.warning, "status file: \($0)")
-            self?.watchPlace()
+            self?.watchFolder()
         }
         self.context = context
         hook = context.reactor.beforeWait { [weak self] in self?.followClock() }
     }
 
     /// Writes the file again after its directory was removed and made again.
-    private func watchPlace() {
-        guard place == nil, let context else { return }
-        place = PathWatcher(folder: path.enclosingFolder, on: context.reactor) { [weak self] in
+    private func watchFolder() {
+        guard watcher == nil, let context else { return }
+        watcher = PathWatcher(folder: path.enclosingFolder, on: context.reactor) { [weak self] in
             guard let self else { return }
-            place?.end()
-            place = nil
-            watchPlace()
+            watcher?.end()
+            watcher = nil
+            watchFolder()
             if let change = self.context?.current { statusChanged(change) }
         }
     }
@@ -54,7 +54,7 @@ package final class StatusFile: ServiceComponent {
 
     package func statusChanged(_ change: CommittedChange) {
         since = change.since
-        watchPlace()
+        watchFolder()
         var line = TextLine()
         ReportJSON.write(change.state, to: &line)
         writer?.write(line.bytes)
@@ -64,8 +64,8 @@ package final class StatusFile: ServiceComponent {
 
     package func stop(_ done: @escaping () -> Void) {
         if let hook { context?.reactor.removeHook(hook) }
-        place?.end()
-        place = nil
+        watcher?.end()
+        watcher = nil
         context = nil
         guard let writer else { return done() }
         writer.remove(done)

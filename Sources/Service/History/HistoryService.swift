@@ -103,7 +103,7 @@ package final class HistoryService: ServiceComponent {
 
     private func written(_ outcome: HistoryWriter.Outcome, _ records: [HistoryRecord]) {
         isWriting = false
-        for note in outcome.notes { context?.log(.warning, "history: \(note)") }
+        for message in outcome.notes { context?.log(.warning, "history: \(message)") }
         // A change after a failure causes another attempt; the failure itself does not.
         let hasMore = !pending.isEmpty
         if let problem = outcome.problem {

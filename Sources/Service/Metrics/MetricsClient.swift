@@ -30,11 +30,11 @@ final class MetricsClient {
 
     func begin() {
         timer = reactor.schedule(at: Reactor.now + Self.patience) { [weak self] in self?.end() }
-        let watch = try? reactor.watch(descriptor.number, for: .readable) { [weak self] _ in self?.goOn() }
+        let watch = try? reactor.watch(descriptor.number, for: .readable) { [weak self] _ in self?.isReady() }
         if watch == nil { end() }
     }
 
-    private func goOn() { if isAnswering { write() } else { read() } }
+    private func isReady() { if isAnswering { write() } else { read() } }
 
     private func read() {
         var buffer = [UInt8](repeating: 0, count: MetricsRequest.limit)

@@ -109,16 +109,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         }
     }
 
-    func record(_ step: TaskStep) {
-        switch step {
-        case .parked: transfers.parked += 1
-        case .completed(nil): transfers.succeeded += 1
-        // The server has answered, with more content than is stored.
-        case .completed(let error?) where error.code == .dataLengthExceedsMaximum: transfers.succeeded += 1
-        case .completed: transfers.failed += 1
-        default: break
-        }
-    }
+    func record(_ step: TaskStep) { transfers.record(step) }
 
     package func internetChanged(_ change: CommittedChange) {
         internet = change.internet.map { InternetFindings($0, uplinks: change.uplinks) }
@@ -250,14 +241,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     }
 
     /// The numbers for Prometheus; nil before the first count.
-    var metrics: ServiceMetrics.Outbox? {
-        counts.map { counts in
-            let oldest = counts.oldest.map { Duration.seconds(max(0, -$0.timeIntervalSinceNow)) } ?? .zero
-            return ServiceMetrics.Outbox(
-                depth: UInt64(counts.waiting), deadLetters: UInt64(counts.dead), oldest: oldest,
-                bytes: UInt64(counts.bytes))
-        }
-    }
+    var metrics: ServiceMetrics.Outbox? { counts.map { ServiceMetrics.Outbox($0) } }
 
     package var stateLine: String? {
         switch phase {

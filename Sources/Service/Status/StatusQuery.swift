@@ -46,8 +46,8 @@ package enum StatusQuery {
         of reply: [UInt8], into report: inout Report, besides metered: Set<String> = []
     ) {
         guard let links = same(report, reply)?["links"]?.array else { return }
-        for place in report.links.indices {
-            let link = report.links[place]
+        for index in report.links.indices {
+            let link = report.links[index]
             guard let known = links.first(where: { $0["name"]?.string == link.name }),
                 let value = known["metered"]?.string.flatMap({ Metered(rawValue: $0) })
             else { continue }
@@ -55,7 +55,7 @@ package enum StatusQuery {
                 metered.contains(link.name) ? link.metered : value,
                 isRoaming: known["roaming"]?.bool ?? false,
                 isConstrained: link.isConstrained || known["constrained"]?.bool ?? false)
-            report.links[place] = link.costing(cost)
+            report.links[index] = link.costing(cost)
             if link.name == report.path.interface, !report.path.isTunnel { report.path.cost = cost }
         }
     }

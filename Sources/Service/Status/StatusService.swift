@@ -19,24 +19,24 @@ package final class StatusService {
     let look: @Sendable (_ host: String?) throws(ReachabilityError) -> NetworkReport
     /// The number of running name lookups.
     var lookUps = 0
-    private let notices: KernelNotices
+    private let batches: KernelEventBatches
     private let history: (any HistoryAnswering)?
     private let outbox: (any OutboxAnswering)?
     private(set) var context: ServiceContext?
     private var waits: PendingWaits?
     private var isClosing = false
-    private var links: (reports: [LinkReport], notices: UInt64, at: Int64)?
+    private var links: (reports: [LinkReport], batches: UInt64, at: Int64)?
 
     /// The maximum age of a report's links without an event: addresses can expire without one.
     private static let linkAge: Int64 = 1_000_000_000
 
     package init(
-        identity: Identity, notices: KernelNotices, history: (any HistoryAnswering)? = nil,
+        identity: Identity, batches: KernelEventBatches, history: (any HistoryAnswering)? = nil,
         outbox: (any OutboxAnswering)? = nil,
         look: @escaping @Sendable (_ host: String?) throws(ReachabilityError) -> NetworkReport
     ) {
         self.identity = identity
-        self.notices = notices
+        self.batches = batches
         self.history = history
         self.outbox = outbox
         self.look = look
@@ -52,13 +52,13 @@ package final class StatusService {
             context?.wantedUplinks = $0
         }
         self.waits = waits
-        notices.noticed = { [weak waits] in waits?.update() }
+        batches.changed = { [weak waits] in waits?.update() }
     }
 
     /// Ends all waits, since the monitor has stopped.
     func prepareToClose() {
         isClosing = true
-        notices.noticed = nil
+        batches.changed = nil
         waits?.close()
         waits = nil
     }
@@ -120,9 +120,9 @@ package final class StatusService {
 
     private func currentLinks() -> [LinkReport]? {
         let now = Reactor.now
-        if let links, links.notices == notices.count, now - links.at < Self.linkAge { return links.reports }
+        if let links, links.batches == batches.count, now - links.at < Self.linkAge { return links.reports }
         guard let reports = try? look(nil).links else { return nil }
-        links = (reports, notices.count, now)
+        links = (reports, batches.count, now)
         return reports
     }
 
@@ -212,9 +212,9 @@ package protocol OutboxAnswering: AnyObject {
 }
 
 /// Records events that need not lead to an update: a link without a path came or went.
-package final class KernelNotices {
+package final class KernelEventBatches {
     /// Called after each batch of events.
-    var noticed: (() -> Void)?
+    var changed: (() -> Void)?
     /// The number of batches.
     private(set) var count: UInt64 = 0
 
@@ -223,6 +223,6 @@ package final class KernelNotices {
     func record(_ item: RecordedItem) {
         guard case .events = item else { return }
         count += 1
-        noticed?()
+        changed?()
     }
 }

@@ -66,7 +66,7 @@ package final class UnixListener {
     }
 
     /// Whether the path leads to this socket.
-    var isInPlace: Bool { path.map { FileIdentity($0) == identity } ?? true }
+    var ownsPath: Bool { path.map { FileIdentity($0) == identity } ?? true }
 
     /// Listens at the same path again after the file was removed; this socket works until it is released.
     func remade() throws(ServiceError) -> UnixListener {
@@ -92,7 +92,7 @@ package final class UnixListener {
 
     /// Removes the file; connections remain.
     func close() {
-        guard let path, isInPlace else { return }
+        guard let path, ownsPath else { return }
         unlink(path)
         unlink(path + ".lock")
     }

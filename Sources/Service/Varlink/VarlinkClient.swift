@@ -11,7 +11,7 @@ package struct VarlinkClient: ~Copyable {
     private var framer: VarlinkFramer
     private let path: String
 
-    /// The default time limit for a place in the queue.
+    /// The default time limit for a slot in the queue.
     package static let patience: Int64 = 10_000_000_000
 
     /// Connects; fails at once if no service listens (``ServiceError/Kind/absent``).
@@ -73,8 +73,32 @@ package struct VarlinkClient: ~Copyable {
     /// The next reply as JSON; nil if the service has closed the connection.
     package mutating func receive(until limit: Int64) throws(ServiceError) -> [UInt8]? {
         while true {
-            switch framer.next() {
+            switch try received() {
             case .message(let message): return message
+            case .closed: return nil
+            case .incomplete: try wait(for: POLLIN, until: limit)
+            }
+        }
+    }
+
+    /// What has been received.
+    package enum Received {
+        /// A reply as JSON.
+        case message([UInt8])
+        /// More has to come: ``VarlinkClient/number`` gets readable.
+        case incomplete
+        /// The service has closed the connection.
+        case closed
+    }
+
+    /// The socket, for a loop that waits until it is readable.
+    package var number: Int32 { descriptor.number }
+
+    /// The next reply, without waiting.
+    package mutating func received() throws(ServiceError) -> Received {
+        while true {
+            switch framer.next() {
+            case .message(let message): return .message(message)
             case .tooLong: throw ServiceError("\(path): the answer is too long")
             case .incomplete: break
             }
@@ -83,9 +107,9 @@ package struct VarlinkClient: ~Copyable {
             if count > 0 {
                 framer.append(piece[..<count])
             } else if count == 0 || errno == ECONNRESET {
-                return nil
+                return .closed
             } else if errno == EAGAIN {
-                try wait(for: POLLIN, until: limit)
+                return .incomplete
             } else if errno != EINTR {
                 throw Self.error(path)
             }

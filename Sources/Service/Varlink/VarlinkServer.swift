@@ -19,7 +19,7 @@ package final class VarlinkServer: ServiceComponent {
     private var listener: UnixListener?
     private var context: ServiceContext?
     /// Watches the socket's file.
-    private var place: PathWatcher?
+    private var watcher: PathWatcher?
     /// Set until the file is made again.
     private var restoring: TimerID?
     private var quota: ConnectionQuota
@@ -57,7 +57,7 @@ package final class VarlinkServer: ServiceComponent {
         let listener = try makeListener()
         self.listener = listener
         statusService.open(context)
-        watchPlace()
+        watchSocketFile()
     }
 
     /// Switches to another socket; clients in the queue of the former one are admitted first.
@@ -88,7 +88,7 @@ package final class VarlinkServer: ServiceComponent {
 
     package func statusChanged(_ change: CommittedChange) {
         if change.event == .initial { beginToListen() }
-        lookAfterPlace()
+        checkSocketFile()
         for connection in subscribers.values { connection.statusChanged(change) }
         statusService.statusChanged()
     }
@@ -103,7 +103,7 @@ package final class VarlinkServer: ServiceComponent {
     }
 
     package func stop(_ done: @escaping () -> Void) {
-        endPlace()
+        endWatching()
         if let listener { context?.reactor.unwatch(listener.descriptor.number) }
         if let acceptTimer { context?.reactor.cancel(acceptTimer) }
         listener?.close()
@@ -173,7 +173,7 @@ package final class VarlinkServer: ServiceComponent {
         _ id: ConnectionQuota.ID, _ descriptor: consuming OwnedDescriptor, _ peer: PeerCredentials,
         _ context: ServiceContext
     ) {
-        let limits = mayUseOutbox(peer) ? limits : limits.forEverybody
+        let limits = mayUseOutbox(peer) ? limits : limits.forPublicUsers
         let connection = VarlinkConnection(id, descriptor, peer, context.reactor, limits, server: self)
         connections[id] = connection
         if !connection.open() { connection.close() }
@@ -257,29 +257,27 @@ extension VarlinkServer {
     private static let longestPause: Int64 = 60_000_000_000
 
     /// Starts to watch the socket's file.
-    private func watchPlace() {
-        place?.end()
-        place = nil
+    private func watchSocketFile() {
+        endWatching()
         guard let context, let path = listener?.path else { return }
         // Without a watch the file is checked with each change of the status.
-        place = PathWatcher(folder: path.enclosingFolder, file: path, on: context.reactor) { [weak self] in
-            self?.lookAfterPlace()
+        watcher = PathWatcher(folder: path.enclosingFolder, file: path, on: context.reactor) { [weak self] in
+            self?.checkSocketFile()
         }
     }
 
     /// Checks that the file exists; else makes it again after a pause.
-    private func lookAfterPlace() {
-        guard let context, let listener, let path = listener.path, restoring == nil, !listener.isInPlace
+    private func checkSocketFile() {
+        guard let context, let listener, let path = listener.path, restoring == nil, !listener.ownsPath
         else { return }
         context.log(.warning, "varlink: the socket \(path) is gone; it is made again")
-        place?.end()
-        place = nil
+        endWatching()
         restore(after: Self.firstPause, isFirst: true)
     }
 
-    private func endPlace() {
-        place?.end()
-        place = nil
+    private func endWatching() {
+        watcher?.end()
+        watcher = nil
         if let restoring { context?.reactor.cancel(restoring) }
         restoring = nil
     }
@@ -291,7 +289,7 @@ extension VarlinkServer {
             do throws(ServiceError) {
                 let remade = try listener.remade()
                 replaceListener(by: remade)
-                watchPlace()
+                watchSocketFile()
                 context.log(.notice, "varlink: the socket \(remade.path ?? "") is there again")
             } catch {
                 if isFirst { context.log(.error, "varlink: \(error)") }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A problem of a configuration: the place, the key, and the allowed values.
+/// A problem of a configuration: its source, the key, and the allowed values.
 package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringConvertible {
     /// The file with the line, the option, or the variable.
-    package var place: String
-    /// The key; nil if the place names it already, or there is none.
+    package var source: String
+    /// The key; nil if the source names it already, or there is none.
     package var key: String?
     package var problem: String
 
     /// One line without control characters: keys and values come from the file.
     package var description: String {
-        let parts = [place] + [key].compactMap(\.self) + [problem]
+        let parts = [source] + [key].compactMap(\.self) + [problem]
         return SafeText.clean(parts.joined(separator: ": "), unicode: true)
     }
 }
@@ -21,8 +21,8 @@ package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringCon
 package struct ConfigurationReader {
     package private(set) var configuration = ServiceConfiguration()
     package private(set) var problems: [ConfigurationProblem] = []
-    /// The place where each key that is not at its default was set last.
-    package private(set) var places: [String: String] = [:]
+    /// The file and line, variable or option that has last set each key that is not at its default.
+    package private(set) var sources: [String: String] = [:]
 
     package init() {}
 
@@ -30,15 +30,15 @@ package struct ConfigurationReader {
     package mutating func read(file: String, _ bytes: [UInt8]) {
         let entries: [TOMLEntry]
         do throws(TOMLError) { entries = try TOMLReader.entries(in: bytes) } catch {
-            return fail(place: "\(file):\(error.line)", error.problem)
+            return fail(source: "\(file):\(error.line)", error.problem)
         }
         for entry in entries {
-            let place = "\(file):\(entry.line)"
+            let source = "\(file):\(entry.line)"
             guard let option = ServiceOption.named(entry.key) else {
-                fail(place: place, key: entry.key, Self.unknown(entry.key))
+                fail(source: source, key: entry.key, Self.unknown(entry.key))
                 continue
             }
-            set(option, entry.value, place, key: entry.key)
+            set(option, entry.value, source, key: entry.key)
         }
     }
 
@@ -50,7 +50,7 @@ package struct ConfigurationReader {
                 let nearest = NearestWord.to(
                     name.lowercased(), in: ServiceOption.all.map { $0.variable.lowercased() })
                 let advice = nearest.map { "; did you mean \($0.uppercased())?" } ?? ""
-                fail(place: name, "unknown variable" + advice)
+                fail(source: name, "unknown variable" + advice)
                 continue
             }
             set(option, option.kind.value(plain: text), name, key: nil)
@@ -65,7 +65,7 @@ package struct ConfigurationReader {
             guard let option = ServiceOption.all.first(where: { $0.flag == flag }) else {
                 let nearest = NearestWord.to(flag, in: ServiceOption.all.map(\.flag))
                 let advice = nearest.map { "; did you mean \($0)?" } ?? "; see reach serve --help"
-                fail(place: word, "unknown option" + advice)
+                fail(source: word, "unknown option" + advice)
                 // The next word is the option's value and not another mistake.
                 if flag == word, rest.first?.hasPrefix("--") == false { rest.removeFirst() }
                 continue
@@ -75,14 +75,14 @@ package struct ConfigurationReader {
             } else if let text = rest.popFirst() {
                 set(option, option.kind.value(plain: text), flag, key: nil)
             } else {
-                fail(place: flag, "the value is missing; allowed is \(option.kind.allowed)")
+                fail(source: flag, "the value is missing; allowed is \(option.kind.allowed)")
             }
         }
     }
 
     /// Records a problem with the input.
-    package mutating func fail(place: String, key: String? = nil, _ problem: String) {
-        problems.append(ConfigurationProblem(place: place, key: key, problem: problem))
+    package mutating func fail(source: String, key: String? = nil, _ problem: String) {
+        problems.append(ConfigurationProblem(source: source, key: key, problem: problem))
     }
 
     /// Checks rules about more than one key; called once, after all input was read.
@@ -90,27 +90,27 @@ package struct ConfigurationReader {
         if let listen = configuration.metrics.listen, !listen.isLoopback, !configuration.metrics.allowsRemote
         {
             fail(
-                place: places["metrics.listen"] ?? "", key: "metrics.listen",
+                source: sources["metrics.listen"] ?? "", key: "metrics.listen",
                 "\(listen) can be reached by other machines; set metrics.allow-remote = true where "
                     + "that is meant, or listen at 127.0.0.1:\(listen.port)")
         }
         if (1..<100).contains(configuration.probe.status) {
             fail(
-                place: places["probe.status"] ?? "", key: "probe.status",
+                source: sources["probe.status"] ?? "", key: "probe.status",
                 "\(configuration.probe.status) is no status; allowed is 100 to 599, or 0 for 200 to 299")
         }
         if !configuration.metrics.file.isEmpty, !configuration.metrics.file.hasSuffix(".prom") {
             fail(
-                place: places["metrics.file"] ?? "", key: "metrics.file",
+                source: sources["metrics.file"] ?? "", key: "metrics.file",
                 "\"\(configuration.metrics.file)\" has to end with .prom, or nobody collects it")
         }
     }
 
-    private mutating func set(_ option: ServiceOption, _ value: TOMLValue, _ place: String, key: String?) {
+    private mutating func set(_ option: ServiceOption, _ value: TOMLValue, _ source: String, key: String?) {
         if let allowed = option.apply(value, to: &configuration) {
-            fail(place: place, key: key, "\(value.tomlText) is not allowed; allowed is \(allowed)")
+            fail(source: source, key: key, "\(value.tomlText) is not allowed; allowed is \(allowed)")
         } else {
-            places[option.key] = place
+            sources[option.key] = source
         }
     }
 

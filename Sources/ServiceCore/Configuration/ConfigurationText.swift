@@ -31,12 +31,13 @@ package enum ConfigurationText {
         return text
     }
 
-    /// The current configuration as a file, with the place where each value was set.
-    package static func effective(_ configuration: ServiceConfiguration, places: [String: String]) -> String {
+    /// The current configuration as a file, with the source of each value.
+    package static func effective(_ configuration: ServiceConfiguration, sources: [String: String]) -> String
+    {
         var text = ""
         sections(configuration) { option, value in
             let line = "\(lastPart(option.key)) = \(value.tomlText)"
-            text += line + (places[option.key].map { "  # \($0)" } ?? "") + "\n"
+            text += line + (sources[option.key].map { "  # \($0)" } ?? "") + "\n"
         } table: {
             text += "\n[\($0)]\n"
         }

@@ -44,7 +44,7 @@ package struct HookQueueStateMachine: ~Copyable, Sendable {
             state = .listing(event)
             return .list
         case .listing(var event):
-            // No hook has got the waiting event yet.
+            // No hook has received this event yet.
             event.supersede(with: change)
             skipped += 1
             state = .listing(event)

@@ -10,16 +10,16 @@ package enum ChangeSentence {
     /// - Parameter before: how long the former status lasted; nil if unknown.
     package static func text(_ change: CommittedChange, before: Duration? = nil) -> String {
         let path = change.path
-        let place = path.interface.map { " on \($0)" } ?? ""
+        let link = path.interface.map { " on \($0)" } ?? ""
         let head: String
         switch change.event {
-        case .initial: head = "status \(change.status)\(place)"
+        case .initial: head = "status \(change.status)\(link)"
         case .status:
             let length = before.map { " for \(DurationText.people($0))" } ?? ""
             head =
-                "status \(change.status)\(place), was \(change.previous?.description ?? "unknown")\(length)"
+                "status \(change.status)\(link), was \(change.previous?.description ?? "unknown")\(length)"
         case .path:
-            head = "path \(path.isOnline ? "online" : "offline")\(place), status still \(change.status)"
+            head = "path \(path.isOnline ? "online" : "offline")\(link), status still \(change.status)"
         }
         return SafeText.clean(
             "\(head): \(path.reason.sentence) (generation \(path.generation))", unicode: true)

@@ -9,12 +9,13 @@ package import SessionCore
 package enum InternetSentence {
     /// - Parameters:
     ///   - boot: the boot clock now; nil leaves out how long a state has lasted.
-    ///   - steers: whether transfers follow what was found, so that the sentence tells where they go.
+    ///   - transfersFollow: whether transfers follow what was found, so that the sentence tells where they
+    ///     go.
     /// - Returns: nil without an uplink that something is known of.
     package static func text(
-        _ uplinks: [UplinkInternet], boot: Int64? = nil, steers: Bool = false
+        _ uplinks: [UplinkInternet], boot: Int64? = nil, transfersFollow: Bool = false
     ) -> String? {
-        let used = steers ? detour(uplinks) : nil
+        let used = transfersFollow ? detour(uplinks) : nil
         let parts = uplinks.compactMap { uplink in
             part(uplink, boot).map { uplink.interface == used ? "\($0), transfers use it" : $0 }
         }

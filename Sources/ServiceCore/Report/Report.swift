@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 package import ReachabilityCore
 package import SessionCore
 
@@ -31,7 +32,7 @@ package struct Report: Sendable, Equatable {
     /// Where to sign in to the network in use, if that is known.
     package var portal: String?
     /// Whether transfers follow what was found, as those of a service do.
-    package var steers = false
+    package var transfersFollow = false
     /// The ``internetSentence`` of a running service whose findings these are; nil where they are this
     /// process's own.
     package var adoptedSentence: String?
@@ -117,11 +118,18 @@ extension Report {
         adoptedSentence = nil
     }
 
+    /// What was found of the internet; nil without a probe.
+    package var findings: InternetFindings? {
+        internet.map {
+            InternetFindings($0, portalURL: portal.flatMap { URL(string: $0) }, uplinks: uplinks)
+        }
+    }
+
     /// The sentence about the uplinks; nil where the explanation of the state says all.
     package var internetSentence: String? {
         if let adoptedSentence { return adoptedSentence.isEmpty ? nil : adoptedSentence }
         guard internet != nil, uplinks.count > 1 || internet != .full else { return nil }
-        return InternetSentence.text(uplinks, boot: boot, steers: steers)
+        return InternetSentence.text(uplinks, boot: boot, transfersFollow: transfersFollow)
     }
 
     /// What was found behind a link; nil if it is no uplink, or without a probe.

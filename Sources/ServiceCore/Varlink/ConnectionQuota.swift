@@ -2,7 +2,7 @@
 
 /// Limits the connections: a new one replaces the one that has been idle for longest.
 ///
-/// So a program that leaks connections locks no one out. Some places are reserved for the owners (root and
+/// So a program that leaks connections locks no one out. Some slots are reserved for the owners (root and
 /// the service's own user), some for members of the group that may use the outbox.
 package struct ConnectionQuota: Sendable {
     /// Never reused.
@@ -17,7 +17,7 @@ package struct ConnectionQuota: Sendable {
         case refused
     }
 
-    /// In rising order: a higher standing may use the places of lower ones and is never closed for them.
+    /// In rising order: a higher standing may use the slots of lower ones and is never closed for them.
     private enum Standing: Int, Sendable, Comparable {
         case other, member, owner
         static func < (one: Standing, two: Standing) -> Bool { one.rawValue < two.rawValue }

@@ -37,7 +37,7 @@ package struct VarlinkLimits: Sendable, Equatable {
     package init() {}
 
     /// The limits for users without permissions.
-    package var forEverybody: VarlinkLimits {
+    package var forPublicUsers: VarlinkLimits {
         var limits = self
         limits.messageSize = min(messageSize, publicMessageSize)
         return limits

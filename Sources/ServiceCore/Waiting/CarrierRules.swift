@@ -2,7 +2,8 @@
 
 import ReachabilityCore
 
-/// Whether a cable is there, or may still come: the links that `--no-carrier-timeout` looks at.
+/// Whether the links that `--no-carrier-timeout` considers have a carrier; `WaitStateMachine` decides when to
+/// give up.
 enum CarrierRules {
     /// Whether one of the links that the condition considers has a carrier.
     ///

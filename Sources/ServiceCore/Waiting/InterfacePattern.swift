@@ -73,7 +73,7 @@ package struct InterfacePattern: Sendable, Hashable, CustomStringConvertible {
             return text[index]
         }
         var ranges: [ClosedRange<Unicode.Scalar>] = []
-        // A bracket in the first place is a member.
+        // A bracket at the first index is a member.
         while index < text.count, text[index] != "]" || index == first {
             guard let low = member() else { return nil }
             var high = low

@@ -17,17 +17,17 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
 
     /// The origin of a URL; nil where that is neither http nor https, has no host or an impossible port.
     public init?(_ url: URL) {
-        let place = URLPlace(url)
-        guard place.isPossible else { return nil }
-        if let name = place.plainName {
+        let parts = URLParts(url)
+        guard parts.isPossible else { return nil }
+        if let name = parts.plainName {
             host = name
         } else {
             guard let name = url.host(percentEncoded: false)?.lowercased(), !name.isEmpty else { return nil }
             // Without libidn2 two spellings count as two, which never lets a secret out.
             host = (try? InternationalHost.ascii(name)) ?? name
         }
-        scheme = place.isSecure ? "https" : "http"
-        port = place.portNumber ?? (place.isSecure ? 443 : 80)
+        scheme = parts.isSecure ? "https" : "http"
+        port = parts.portNumber ?? (parts.isSecure ? 443 : 80)
     }
 
     /// Whether TLS protects what is sent there.

@@ -14,7 +14,7 @@ public struct AuthenticationChallenge: Sendable {
     public let isProxy: Bool
     /// How many credentials this task has had refused here.
     public internal(set) var previousFailureCount: Int
-    /// A credential that the manager or the request has for this place; nil where there is none.
+    /// A credential that the manager or the request has for this protection space; nil where there is none.
     public var proposedCredential: Credential?
     /// What the server wrote; nil for challenges of TLS.
     public let httpChallenge: HTTPChallenge?
@@ -65,7 +65,7 @@ public struct AuthenticationChallenge: Sendable {
         }.map(\.element)
     }
 
-    /// Whether the server says that only its number was too old, not the credential wrong (RFC 7616 §3.3).
+    /// Whether the server says that only the nonce was stale, not the credential wrong (RFC 7616 §3.3).
     package var isStale: Bool {
         method == .digest && httpChallenge?.parameters["stale"]?.lowercased() == "true"
     }
@@ -73,7 +73,8 @@ public struct AuthenticationChallenge: Sendable {
 
 /// What is to be done about a challenge.
 public enum ChallengeDisposition: Sendable {
-    /// This answers it, unless it was refused in the same place before: then the response is the answer.
+    /// This answers it, unless it was refused in the same protection space before: then the response is the
+    /// answer.
     case useCredential(Credential)
     /// What is done without a handler: the security policy judges certificates, a proposed
     /// credential is tried once, and otherwise the response is the answer.

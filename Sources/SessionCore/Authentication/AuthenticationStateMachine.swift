@@ -72,7 +72,8 @@ package struct AuthenticationStateMachine: ~Copyable, Sendable {
 
     package init() {}
 
-    /// A response or a handshake asks: `offers` has what it takes, the best first.
+    /// A response or a handshake asks; ``AuthenticationChallenge/offers(in:host:port:credential:)`` has
+    /// sorted the offers, the strongest first.
     package mutating func challenged(_ offers: [AuthenticationChallenge], handler: Handler) -> Step {
         if case .ended = state { return .ignore }
         if let stale = offers.first(where: \.isStale), staleRounds < Self.mostStaleRounds {

@@ -17,23 +17,23 @@ package struct CacheIndex: ~Copyable, Sendable {
     package private(set) var usage: Int64 = 0
     private var nodes: [Node] = []
     private var free: [Int] = []
-    private var places: [String: Int] = [:]
+    private var indices: [String: Int] = [:]
     private var oldest: Int?
     private var latest: Int?
 
     package init(capacity: Int64) { self.capacity = max(capacity, 0) }
 
-    package var count: Int { places.count }
+    package var count: Int { indices.count }
 
-    package func contains(_ key: String) -> Bool { places[key] != nil }
+    package func contains(_ key: String) -> Bool { indices[key] != nil }
 
     /// The keys, the one used longest ago first.
     package var keys: [String] {
         var keys: [String] = []
         var next = oldest
-        while let place = next {
-            keys.append(nodes[place].key)
-            next = nodes[place].newer
+        while let index = next {
+            keys.append(nodes[index].key)
+            next = nodes[index].newer
         }
         return keys
     }
@@ -45,51 +45,51 @@ package struct CacheIndex: ~Copyable, Sendable {
     package mutating func stored(_ key: String, size: Int64) -> [String] {
         removed(key)
         guard size >= 0, size <= capacity else { return [key] }
-        let place = free.popLast() ?? nodes.count
+        let index = free.popLast() ?? nodes.count
         let node = Node(key: key, size: size)
-        if place == nodes.count { nodes.append(node) } else { nodes[place] = node }
-        places[key] = place
+        if index == nodes.count { nodes.append(node) } else { nodes[index] = node }
+        indices[key] = index
         usage += size
-        append(place)
+        append(index)
         return evicted()
     }
 
     /// Something was used: it goes last.
     package mutating func used(_ key: String) {
-        guard let place = places[key] else { return }
-        unlink(place)
-        append(place)
+        guard let index = indices[key] else { return }
+        unlink(index)
+        append(index)
     }
 
     package mutating func removed(_ key: String) {
-        guard let place = places.removeValue(forKey: key) else { return }
-        unlink(place)
-        usage -= nodes[place].size
-        nodes[place].key = ""
-        free.append(place)
+        guard let index = indices.removeValue(forKey: key) else { return }
+        unlink(index)
+        usage -= nodes[index].size
+        nodes[index].key = ""
+        free.append(index)
     }
 
     package mutating func removedAll() { self = CacheIndex(capacity: capacity) }
 
     private mutating func evicted() -> [String] {
         var keys: [String] = []
-        while usage > capacity, let place = oldest {
-            let key = nodes[place].key
+        while usage > capacity, let index = oldest {
+            let key = nodes[index].key
             keys.append(key)
             removed(key)
         }
         return keys
     }
 
-    private mutating func append(_ place: Int) {
-        nodes[place].older = latest
-        nodes[place].newer = nil
-        if let latest { nodes[latest].newer = place } else { oldest = place }
-        latest = place
+    private mutating func append(_ index: Int) {
+        nodes[index].older = latest
+        nodes[index].newer = nil
+        if let latest { nodes[latest].newer = index } else { oldest = index }
+        latest = index
     }
 
-    private mutating func unlink(_ place: Int) {
-        let (older, newer) = (nodes[place].older, nodes[place].newer)
+    private mutating func unlink(_ index: Int) {
+        let (older, newer) = (nodes[index].older, nodes[index].newer)
         if let older { nodes[older].newer = newer } else { oldest = newer }
         if let newer { nodes[newer].older = older } else { latest = older }
     }

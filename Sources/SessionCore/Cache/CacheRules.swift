@@ -16,7 +16,8 @@ package enum CacheRules {
 
     /// Whether the response to a request may be stored (RFC 9111 §3).
     ///
-    /// Beyond the RFC, responses to partial, conditional and bodied requests are not stored, or useless ones.
+    /// Also not stored: responses to partial, conditional or bodied requests, and responses that could never
+    /// be used.
     package static func isStorable(_ request: SessionRequest, _ response: SessionResponse, at now: Date)
         -> Bool
     {
@@ -34,37 +35,41 @@ package enum CacheRules {
         return isExplicit(response, control) && !control.noCache && CacheFreshness(entry, at: now).isFresh
     }
 
-    /// What a request gets that finds this entry, or none.
+    /// The decision for a request whose entry, if any, is this.
     package static func decide(_ request: SessionRequest, entry: CacheEntry?, at now: Date) -> CacheDecision {
         let policy = request.options.cachePolicy
-        let wishes = CacheControl(request)
+        let requestDirectives = CacheControl(request)
         guard request.method == .get, request.body == nil, !isConditional(request),
             policy != .reloadIgnoringLocalCacheData
-        else { return without(policy, wishes, request) }
-        guard let entry, entry.matches(request) else { return without(policy, wishes, request) }
+        else { return decisionWithoutEntry(policy, requestDirectives, request) }
+        guard let entry, entry.matches(request) else {
+            return decisionWithoutEntry(policy, requestDirectives, request)
+        }
         let isOwn = entry.hasSameAuthorization(as: request)
         switch policy {
         case .returnCacheDataElseLoad, .returnCacheDataDontLoad:
-            return isOwn ? .use(revalidating: nil) : without(policy, wishes, request)
+            return isOwn ? .use(revalidating: nil) : decisionWithoutEntry(policy, requestDirectives, request)
         case .reloadRevalidatingCacheData:
-            return confirm(entry, request, wishes, isOwn: isOwn, mayUseStale: false)
+            return confirm(entry, request, requestDirectives, isOwn: isOwn, mayUseStale: false)
         default: break
         }
         let control = CacheControl(entry.response)
         let freshness = CacheFreshness(entry, at: now)
-        let isUsable = isOwn && !control.noCache && !wishes.noStore
-        if isUsable, isAcceptable(freshness, control, wishes) { return .use(revalidating: nil) }
-        let mayBeStale = isUsable && !control.mustRevalidate && !wishes.noCache && wishes.maxAge == nil
-        if mayBeStale, wishes.minFresh == nil, let grace = control.staleWhileRevalidate,
-            freshness.staleness <= grace, !wishes.onlyIfCached
+        let isUsable = isOwn && !control.noCache && !requestDirectives.noStore
+        if isUsable, isAcceptable(freshness, control, requestDirectives) { return .use(revalidating: nil) }
+        let mayBeStale =
+            isUsable && !control.mustRevalidate && !requestDirectives.noCache
+            && requestDirectives.maxAge == nil
+        if mayBeStale, requestDirectives.minFresh == nil, let grace = control.staleWhileRevalidate,
+            freshness.staleness <= grace, !requestDirectives.onlyIfCached
         {
             return .use(revalidating: conditional(request, entry))
         }
         let grace =
-            isUsable && !control.mustRevalidate && !wishes.noCache
-            ? control.staleIfError ?? wishes.staleIfError : nil
+            isUsable && !control.mustRevalidate && !requestDirectives.noCache
+            ? control.staleIfError ?? requestDirectives.staleIfError : nil
         return confirm(
-            entry, request, wishes, isOwn: isOwn,
+            entry, request, requestDirectives, isOwn: isOwn,
             mayUseStale: grace.map { freshness.staleness <= $0 } ?? false)
     }
 
@@ -121,10 +126,10 @@ package enum CacheRules {
         return keys
     }
 
-    private static func without(
-        _ policy: CachePolicy, _ wishes: CacheControl, _ request: SessionRequest
+    private static func decisionWithoutEntry(
+        _ policy: CachePolicy, _ requestDirectives: CacheControl, _ request: SessionRequest
     ) -> CacheDecision {
-        guard policy == .returnCacheDataDontLoad || wishes.onlyIfCached else { return .load }
+        guard policy == .returnCacheDataDontLoad || requestDirectives.onlyIfCached else { return .load }
         return .unavailable(
             SessionError(
                 .resourceUnavailable,
@@ -134,21 +139,28 @@ package enum CacheRules {
 
     /// Whether it may be used without asking (RFC 9111 §4.2, §5.2.1).
     private static func isAcceptable(
-        _ freshness: CacheFreshness, _ control: CacheControl, _ wishes: CacheControl
+        _ freshness: CacheFreshness, _ control: CacheControl, _ requestDirectives: CacheControl
     ) -> Bool {
-        if control.isImmutable, freshness.isFresh, wishes.minFresh == nil, !wishes.noCache { return true }
-        if wishes.noCache { return false }
-        if let limit = wishes.maxAge, freshness.age > limit { return false }
-        if let rest = wishes.minFresh, freshness.lifetime - freshness.age < rest { return false }
+        if control.isImmutable, freshness.isFresh, requestDirectives.minFresh == nil,
+            !requestDirectives.noCache
+        {
+            return true
+        }
+        if requestDirectives.noCache { return false }
+        if let limit = requestDirectives.maxAge, freshness.age > limit { return false }
+        if let rest = requestDirectives.minFresh, freshness.lifetime - freshness.age < rest { return false }
         if freshness.isFresh { return true }
-        guard !control.mustRevalidate, let tolerance = wishes.maxStale else { return false }
+        guard !control.mustRevalidate, let tolerance = requestDirectives.maxStale else { return false }
         return freshness.staleness <= tolerance
     }
 
     private static func confirm(
-        _ entry: CacheEntry, _ request: SessionRequest, _ wishes: CacheControl, isOwn: Bool, mayUseStale: Bool
+        _ entry: CacheEntry, _ request: SessionRequest, _ requestDirectives: CacheControl, isOwn: Bool,
+        mayUseStale: Bool
     ) -> CacheDecision {
-        if wishes.onlyIfCached { return without(.returnCacheDataDontLoad, wishes, request) }
+        if requestDirectives.onlyIfCached {
+            return decisionWithoutEntry(.returnCacheDataDontLoad, requestDirectives, request)
+        }
         if !isOwn {
             // Only a strong tag proves these bytes the answer to this request too (RFC 9110 §8.8.1, §13.1.3).
             guard let text = entry.response.value(forField: "etag"), EntityTag(text)?.isWeak == false else {

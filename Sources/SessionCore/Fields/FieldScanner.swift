@@ -13,7 +13,7 @@ package struct FieldScanner {
     /// The next byte, which stays.
     package var next: UInt8? { isAtEnd ? nil : bytes[index] }
 
-    /// A place to come back to.
+    /// An offset to return to.
     package var position: Int {
         get { index }
         set { index = newValue }

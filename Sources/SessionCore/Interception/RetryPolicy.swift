@@ -56,10 +56,10 @@ public struct RetryPolicy: RequestInterceptor {
         guard isPassing(failures, response) else { return .doNotRetry }
         var delay = backoff(state.retryCount, using: &generator)
         if respectsRetryAfter, let response,
-            let wished = RetryAfter.delay(in: response, now: HTTPDate(state.date))
+            let requested = RetryAfter.delay(in: response, now: HTTPDate(state.date))
         {
-            guard wished <= maximumDelay else { return .doNotRetry }
-            delay = min(wished + delay, max(wished, maximumDelay))
+            guard requested <= maximumDelay else { return .doNotRetry }
+            delay = min(requested + delay, max(requested, maximumDelay))
         }
         return delay > .zero ? .retryAfter(delay) : .retry
     }

@@ -31,6 +31,6 @@ public struct JSONParseError: Error, Sendable, Equatable, CustomStringConvertibl
         self.column = column
     }
 
-    /// The fault and its place.
+    /// The fault and its offset.
     public var description: String { "\(reason) at line \(line), column \(column)" }
 }

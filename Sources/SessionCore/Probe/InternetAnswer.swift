@@ -41,17 +41,17 @@ extension InternetExpectation {
         guard let response, let status = response.statusCode else {
             return InternetAnswer(.limited, "no answer", isSilence: true)
         }
-        let place = url.textWithoutUser
-        guard state != .full else { return InternetAnswer(.full, "\(status) from \(place)") }
+        let address = url.textWithoutUser
+        guard state != .full else { return InternetAnswer(.full, "\(status) from \(address)") }
         if (300...399).contains(status), let location = response.value(forField: "location"),
             let target = URL(string: location, relativeTo: url)?.absoluteURL, Self.isOfWeb(target)
         {
             return InternetAnswer(state, "redirected to \(target.textWithoutUser)", portalURL: target)
         }
         if statusCodes.contains(status) {
-            return InternetAnswer(state, "\(status) from \(place) with another content than expected")
+            return InternetAnswer(state, "\(status) from \(address) with another content than expected")
         }
-        return InternetAnswer(state, "\(status) from \(place)")
+        return InternetAnswer(state, "\(status) from \(address)")
     }
 
     static func isOfWeb(_ url: URL) -> Bool {

@@ -9,83 +9,6 @@
 /// one has failed, with long pauses where those are wanted, or while a client waits for it. Instants are
 /// nanoseconds of a monotonic clock.
 package struct UplinkProbeStateMachine: ~Copyable, Sendable {
-    /// A link with a path of its own.
-    package struct Uplink: Sendable, Equatable {
-        package var name: String
-        package var index: Int32
-        /// The next router.
-        package var gateway: String?
-        package var traits: UplinkTraits
-
-        package init(
-            _ name: String, index: Int32 = 0, gateway: String? = nil, traits: UplinkTraits = .init()
-        ) {
-            self.name = name
-            self.index = index
-            self.gateway = gateway
-            self.traits = traits
-        }
-
-        /// Whether another one of this name leads to the same network, as far as that is known.
-        fileprivate func isSame(as other: Uplink) -> Bool {
-            index == other.index && gateway == other.gateway
-        }
-    }
-
-    /// The network at an instant.
-    package struct Network: Sendable, Equatable {
-        /// The uplink of the path in use; nil where its name is not known.
-        package var preferred: Uplink?
-        /// Whether the preferred uplink stands in for the kernel's choice, which is dead.
-        package var isAlternative = false
-        /// Whether there is a path in use; also where that is unknown.
-        package var isUsable = true
-        /// Grows whenever what was found out over the former path is worthless.
-        package var generation: UInt64 = 0
-        /// Whether the path in use goes through a tunnel.
-        package var isTunnel = false
-        /// The other uplinks.
-        package var others: [Uplink] = []
-        /// The uplinks that are asked as others are although their traffic costs.
-        package var wanted: Set<String> = []
-
-        package init() {}
-    }
-
-    /// What names a question: the uplink's number, and the question's.
-    package struct QuestionID: Sendable, Hashable {
-        package let uplink: Int
-        package let number: Int
-    }
-
-    /// A question to the server.
-    package struct Question: Sendable, Equatable {
-        package let id: QuestionID
-        /// The interface to bind to; nil for the kernel's choice.
-        package let interface: String?
-    }
-
-    /// What is to be done now.
-    package struct Step: Sendable, Equatable {
-        /// The questions under way of these uplinks are not wanted any more.
-        package var abandoned: [Int] = []
-        package var questions: [Question] = []
-    }
-
-    /// What is known of an uplink.
-    package struct Finding: Sendable, Equatable {
-        /// Unique in the life of the machine.
-        package let number: Int
-        /// Nil where its name is not known.
-        package let uplink: Uplink?
-        package let isPreferred: Bool
-        package let known: InternetAnswer
-        /// When the state became what it is.
-        package let since: Int64
-        /// How many answers have counted.
-        package let answers: Int
-    }
-
     private struct Record {
         let number: Int
         var uplink: Uplink?
@@ -137,9 +60,7 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
         network = new
         replacePreferred(now)
         replaceOthers()
-        perform(
-            preferred.machine.pathChanged(isUsable: new.isUsable, generation: new.generation, at: now),
-            of: preferred, bound: network.isAlternative)
+        perform(preferred.machine.pathChanged(isUsable: new.isUsable, generation: new.generation, at: now))
         review(now)
         setPauses(now)
         return end()
@@ -175,9 +96,7 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
     package mutating func answered(_ answer: InternetAnswer, _ id: QuestionID, at now: Int64) -> Step {
         if id.uplink == preferred.number {
             let hasWorked = preferred.machine.known.state == .full
-            perform(
-                preferred.machine.answered(answer, question: id.number, at: now), of: preferred,
-                bound: network.isAlternative)
+            perform(preferred.machine.answered(answer, question: id.number, at: now))
             if hasWorked, hasFailed { for index in others.indices { hurry(index) } }
             review(now)
         } else if let index = others.firstIndex(where: { $0.number == id.uplink }) {
@@ -188,14 +107,14 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
 
     /// The deadline is there; a timer may fire early, or after it was replaced.
     package mutating func timeCame(at now: Int64) -> Step {
-        perform(preferred.machine.timeCame(at: now), of: preferred, bound: network.isAlternative)
+        perform(preferred.machine.timeCame(at: now))
         for index in others.indices { perform(others[index].machine.timeCame(at: now), at: index) }
         return end()
     }
 
     /// A transfer has failed, or the state is wanted.
     package mutating func hurried() -> Step {
-        perform(preferred.machine.hurried(), of: preferred, bound: network.isAlternative)
+        perform(preferred.machine.hurried())
         for index in others.indices { hurry(index) }
         return end()
     }
@@ -203,8 +122,7 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
     /// The state of one uplink is wanted, by what counts the tries itself.
     package mutating func asked(about name: String) -> Step {
         if preferred.uplink?.name == name {
-            perform(
-                preferred.machine.hurried(isNews: false), of: preferred, bound: network.isAlternative)
+            perform(preferred.machine.hurried(isNews: false))
         } else if let index = others.firstIndex(where: { $0.uplink?.name == name }) {
             perform(others[index].machine.hurried(isNews: false), at: index)
         }
@@ -215,7 +133,7 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
     package mutating func stopped(at now: Int64) -> Step {
         for record in others { remove(record) }
         others = []
-        perform(preferred.machine.stopped(at: now), of: preferred, bound: network.isAlternative)
+        perform(preferred.machine.stopped(at: now))
         preferred.uplink = nil
         network = Network()
         return end()
@@ -234,9 +152,7 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
         {
             preferred = others.remove(at: index)
             preferred.machine.leastPause = 0
-            perform(
-                preferred.machine.rerouted(generation: network.generation, at: now), of: preferred,
-                bound: network.isAlternative)
+            perform(preferred.machine.rerouted(generation: network.generation, at: now))
         } else {
             preferred = record(nil)
         }
@@ -314,6 +230,10 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
     private mutating func hurry(_ index: Int) { perform(others[index].machine.hurried(), at: index) }
 
     // MARK: Steps
+
+    private mutating func perform(_ new: InternetProbeStateMachine.Step) {
+        perform(new, of: preferred, bound: network.isAlternative)
+    }
 
     private mutating func perform(_ new: InternetProbeStateMachine.Step, at index: Int) {
         perform(new, of: others[index], bound: true)

@@ -83,12 +83,12 @@ extension EasyHandle {
             let status = "status \(refusal.statusCode ?? 0)"
             return refusal.statusCode == 407
                 ? wantsCredentials(proxy, "http", status, url, failure)
-                : letsNobodyThrough(proxy, status, url, failure)
+                : refusesTunnel(proxy, status, url, failure)
         }
         if failure.isOfProxy {
             return refusesByHandshake
                 ? wantsCredentials(proxy, "socks5h", failure.message, url, failure)
-                : letsNobodyThrough(proxy, failure.message, url, failure)
+                : refusesTunnel(proxy, failure.message, url, failure)
         }
         guard failure.curlCode == CURLE_COULDNT_CONNECT.rawValue else { return nil }
         let code = SessionError.Code(curlCode: failure.curlCode, osErrno: failure.errno)
@@ -105,7 +105,7 @@ extension EasyHandle {
         return answer == CURLPX_USER_REJECTED || answer == CURLPX_NO_AUTH
     }
 
-    private func letsNobodyThrough(
+    private func refusesTunnel(
         _ proxy: ProxyChoice, _ reason: String, _ url: URL, _ failure: TransportFailure
     ) -> SessionError {
         let server = "\(url.host() ?? "the server"):\(Origin(url)?.port ?? 0)"

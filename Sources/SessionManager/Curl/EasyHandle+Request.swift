@@ -147,7 +147,7 @@ extension EasyHandle {
     }
 }
 
-/// The options that seldom differ from one transfer of a handle to the next; an object, so that comparing
+/// The options that rarely differ from one transfer of a handle to the next; an object, so that comparing
 /// copies nothing.
 final class EasyOptions {
     let method: String

@@ -91,12 +91,12 @@ struct FixedAddresses {
     ///   over each; nil for those of the configuration alone.
     func entries(over uplink: String?) -> [String] {
         guard let uplink else { return configured }
-        let told = known.filter { !$0.text.isEmpty && ($0.uplink == uplink || $0.uplink.isEmpty) }
+        let usable = known.filter { !$0.text.isEmpty && ($0.uplink == uplink || $0.uplink.isEmpty) }
         return configured
-            + told.filter { item in
+            + usable.filter { item in
                 !configured.contains { $0.hasPrefix("\(item.server):") }
                     && (item.uplink == uplink
-                        || !told.contains { $0.uplink == uplink && $0.server == item.server })
+                        || !usable.contains { $0.uplink == uplink && $0.server == item.server })
             }.map { "\($0.server):\($0.text)" }
     }
 }

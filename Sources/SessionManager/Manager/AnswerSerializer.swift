@@ -21,7 +21,7 @@ struct AnswerSerializer<Value: Decodable & Sendable>: ResponseSerializer {
 
     /// An answer without content is an error, too.
     func serialize(_ data: Data?, response: SessionResponse?) -> SerializedResponse<Value> {
-        // An error's content is seldom a `Value`; the status says more than the decoder's complaint.
+        // An error's content is rarely a `Value`; the status says more than the decoder's complaint.
         if let response, let error = refusal(of: response) {
             return SerializedResponse(
                 nil, error: error.with(failingURL: response.url, response: response, data: data))

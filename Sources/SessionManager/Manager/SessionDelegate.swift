@@ -64,7 +64,7 @@ public protocol SessionDelegate: Sendable {
     /// A part of the content has come, decoded, which goes to memory or to the reader of a stream; not empty.
     ///
     /// The parts together are the content, in order. A transfer that is 256 KiB ahead of the delegate pauses.
-    /// Not reported are redirects that are followed, and the content of challenges.
+    /// Followed redirects and the content of challenges are not reported.
     func task(_ task: SessionTask, didReceiveContent content: Data) async
     /// A part of the content was written to the file of a download.
     ///
@@ -76,7 +76,7 @@ public protocol SessionDelegate: Sendable {
     func task(_ task: SessionTask, didWriteFileBytes count: Int64, progress: TransferProgress.Snapshot) async
     /// A data task has become a download, as the delegate wanted.
     func taskDidBecomeDownload(_ task: SessionTask) async
-    /// A download is complete and lies at a passing place.
+    /// A download is complete and lies at a temporary path.
     ///
     /// - Returns: where it is to be moved; nil leaves that to the task's own destination.
     func task(

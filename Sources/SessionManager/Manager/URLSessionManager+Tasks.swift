@@ -50,7 +50,7 @@ extension URLSessionManager {
     /// Only acceptable responses are written: the content of an error is in its ``SessionError/data``.
     ///
     /// - Parameter destination: asked off the transferring thread when the content is complete; without one
-    ///   the file stays at a passing place, whose path the block gets as its object.
+    ///   the file stays at a temporary path, which the block gets as its object.
     /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
     public func downloadTask(
         with request: SessionRequest, options: TaskOptions? = nil,

@@ -37,18 +37,18 @@ final class LargePackets {
     /// SYN was answered.
     func suspect(_ server: LineRace.Server, _ transfers: [Transfer], at now: Int64) {
         if let known = tries[server], now &- known.began < Self.period {
-            if known.isAnswered { Self.tell(server, transfers) }
+            if known.isAnswered { Self.setFault(server, transfers) }
             return
         }
         tries = tries.filter { now &- $0.value.began < Self.period }
         let item = ConnectTry(server.peer, over: server.name, on: reactor) { [weak self] in
             self?.tries[server]?.isAnswered = true
-            Self.tell(server, transfers)
+            Self.setFault(server, transfers)
         }
         tries[server] = Try(began: now, item: item)
     }
 
-    private static func tell(_ server: LineRace.Server, _ transfers: [Transfer]) {
+    private static func setFault(_ server: LineRace.Server, _ transfers: [Transfer]) {
         for transfer in transfers { transfer.lineFault = sentence(server) }
     }
 

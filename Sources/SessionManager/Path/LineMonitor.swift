@@ -29,7 +29,7 @@ final class LineMonitor {
     private let turn: EngineTurn
     private let pools: ConnectionPools
     private let onLoss: (ConnectionMonitor.Losses) -> Void
-    private var watches: [Int32: SilentConnection] = [:]
+    private var silentConnections: [Int32: SilentConnection] = [:]
     private var races: [LineRace.Server: LineRace] = [:]
     /// The servers that no other uplink reaches, and until when that is believed.
     private var alone: [LineRace.Server: Int64] = [:]
@@ -43,7 +43,7 @@ final class LineMonitor {
             guard
                 knowledge.detour != oldValue.detour || (new ?? .init()).differs(from: former ?? .init())
             else { return }
-            for socket in watches.keys { watches[socket]?.restart() }
+            for socket in silentConnections.keys { silentConnections[socket]?.restart() }
             lookSoon()
         }
     }
@@ -70,7 +70,7 @@ final class LineMonitor {
         if let timer = timer.take() { _ = reactor.cancel(timer) }
         for race in races.values { race.close() }
         races = [:]
-        watches = [:]
+        silentConnections = [:]
         largePackets.close()
     }
 
@@ -137,8 +137,10 @@ final class LineMonitor {
 
     /// Ends the probes and races of connections that are not silent any more.
     private func endUnused(_ silent: [Int32: Users]) {
-        for socket in watches.keys where silent[socket] == nil {
-            if watches.removeValue(forKey: socket)?.keepalive != nil, monitor.server(behind: socket) != nil {
+        for socket in silentConnections.keys where silent[socket] == nil {
+            if silentConnections.removeValue(forKey: socket)?.keepalive != nil,
+                monitor.server(behind: socket) != nil
+            {
                 TCPConnection(descriptor: socket).endProbing()
             }
         }
@@ -152,18 +154,18 @@ final class LineMonitor {
     /// Looks at a silent connection; returns when it is to be looked at again.
     private func look(at socket: Int32, _ users: Users, _ now: Int64) -> Int64 {
         guard let server = monitor.server(behind: socket), monitor.mayLeave(socket) else { return .max }
-        var watch = watches[socket] ?? SilentConnection()
-        defer { watches[socket] = watch }
+        var known = silentConnections[socket] ?? SilentConnection()
+        defer { silentConnections[socket] = known }
         let connection = TCPConnection(descriptor: socket)
-        guard var health = connection.health(keepaliveIdle: watch.keepalive) else { return .max }
-        watch.complete(&health, at: now)
+        guard var health = connection.health(keepaliveIdle: known.keepalive) else { return .max }
+        known.complete(&health, at: now)
         let standing = knowledge.standing(of: server.name)
         switch AcknowledgementRules.verdict(health, silence: users.silence, patience: standing.patience) {
         case .silent:
             races[server]?.heard()
             for transfer in users.transfers { transfer.lineFault = nil }
             if standing == .unknown, !hasOtherUplinks(server, now) { return alone[server] ?? .max }
-            return watch.probe(connection, health, now)
+            return known.probe(connection, health, now)
         case .waiting: return now &+ Self.shortestLook
         case .deaf:
             askProbe(about: server.name, now)
@@ -263,7 +265,7 @@ final class LineMonitor {
     }
 
     private func lose(_ losses: ConnectionMonitor.Losses) {
-        for socket in losses.dead.keys { watches[socket] = nil }
+        for socket in losses.dead.keys { silentConnections[socket] = nil }
         onLoss(losses)
     }
 }
@@ -276,28 +278,5 @@ extension LineStanding {
         case .replaceable: AcknowledgementRules.shortPatience
         case .left: AcknowledgementRules.leastPatience
         }
-    }
-}
-
-extension Uplink {
-    /// The uplink at the cost that the queue knows of.
-    func priced(_ traits: UplinkTraits) -> Uplink {
-        var uplink = self
-        (uplink.isExpensive, uplink.isConstrained) = (traits.isExpensive, traits.isConstrained)
-        return uplink
-    }
-}
-
-extension Detour {
-    /// The way around a line, over an uplink that reaches a server.
-    init(_ server: LineRace.Server, _ uplink: Uplink) {
-        self.init(
-            line: server.name, uplink: uplink.name,
-            traits: UplinkTraits(
-                isWiFi: uplink.isWiFi, isWired: uplink.isWired, isExpensive: uplink.isExpensive,
-                isConstrained: uplink.isConstrained, ssid: uplink.ssid),
-            sentence:
-                "\(server.name): nothing comes back from behind it; \(server.peer.address) answers through \(uplink.name)"
-        )
     }
 }

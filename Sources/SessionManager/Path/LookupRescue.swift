@@ -54,7 +54,7 @@ final class LookupRescue {
     }
 
     /// A connection is made to this address of an origin.
-    func keep(_ address: IPAddress, of origin: String) {
+    func store(_ address: IPAddress, of origin: String) {
         if kept.last?.origin == origin { return kept[kept.count - 1].address = address }
         kept.removeAll { $0.origin == origin }
         if kept.count >= Self.capacity { kept.removeFirst() }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CCurl
 import Glibc
 import Reachability
 import ReachabilityCore
@@ -56,5 +57,17 @@ struct MonitoredSocket {
         // No route leads through there. A socket that is bound already may be bound again by privileged
         // processes only.
         _ = InterfaceBinding.bind(descriptor, to: "lo")
+    }
+}
+
+extension PeerAddress {
+    /// What libcurl is about to connect to; nil for what is neither IPv4 nor IPv6.
+    init?(_ target: UnsafePointer<curl_sockaddr>) {
+        // The structure ends with the beginning of an address that may be longer
+        // (CURLOPT_OPENSOCKETFUNCTION(3)).
+        guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
+        let bytes = UnsafeRawBufferPointer(
+            start: UnsafeRawPointer(target) + offset, count: Int(target.pointee.addrlen))
+        self.init(bytes)
     }
 }

@@ -67,7 +67,7 @@ struct TCPConnection {
         setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Sends keepalive probes as seldom as libcurl wants.
+    /// Sends keepalive probes as rarely as libcurl wants.
     func endProbing() {
         set(TCP_KEEPIDLE, Self.ordinaryPause)
         set(TCP_KEEPINTVL, Self.ordinaryPause)

@@ -126,7 +126,7 @@ extension TransferPaths: ConnectionObserver {
             descriptor, to: peer, through: transfer.interface(configuration),
             isWanted: transfer.wantedInterface(configuration) != nil, isPlain: !transfer.isSecure)
         lineMonitor?.begin()
-        if !transfer.isTrial { lookups.keep(peer.address, of: transfer.origin) }
+        if !transfer.isTrial { lookups.store(peer.address, of: transfer.origin) }
     }
 
     func closed(_ descriptor: Int32) { monitor?.closed(descriptor) }

@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import HTTPTypes
+import ReachabilityCore
 import SessionCore
 
 /// A connection to a server over an interface, with the TLS handshake where the server has TLS, and without a
@@ -40,4 +41,27 @@ extension UplinkTrial: TransferDelegate {
     func transferMayUse(_ transfer: Transfer, _ detour: Detour) -> UplinkTraits? { nil }
 
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd) { onEnd.take()?(end.error == nil) }
+}
+
+extension Uplink {
+    /// The uplink at the cost that the queue knows of.
+    func priced(_ traits: UplinkTraits) -> Uplink {
+        var uplink = self
+        (uplink.isExpensive, uplink.isConstrained) = (traits.isExpensive, traits.isConstrained)
+        return uplink
+    }
+}
+
+extension Detour {
+    /// The way around a line, over an uplink that reaches a server.
+    init(_ server: LineRace.Server, _ uplink: Uplink) {
+        self.init(
+            line: server.name, uplink: uplink.name,
+            traits: UplinkTraits(
+                isWiFi: uplink.isWiFi, isWired: uplink.isWired, isExpensive: uplink.isExpensive,
+                isConstrained: uplink.isConstrained, ssid: uplink.ssid),
+            sentence:
+                "\(server.name): nothing comes back from behind it; \(server.peer.address) answers through \(uplink.name)"
+        )
+    }
 }

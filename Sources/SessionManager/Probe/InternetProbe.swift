@@ -4,6 +4,7 @@ import CLinux
 package import EventLoop
 public import FoundationEssentials
 public import Reachability
+import ReachabilityCore
 public import SessionCore
 import Synchronization
 
@@ -22,9 +23,9 @@ import Synchronization
 ///
 /// ``state`` is about the path in use, which is asked by the kernel's own choice. An uplink is a link with a
 /// path of its own (`LinkReport.isOnline`): each other one is asked over itself (SO_BINDTODEVICE, socket(7)),
-/// so that ``uplinks`` tells which line is dead and which one would do. Not asked are uplinks beside a tunnel
-/// in use, and expensive ones while the preferred one works. Other uplinks are known where the provider is a
-/// `ReachabilityManager`, or reports links.
+/// so that ``uplinks`` tells which line is dead and which one would do. Uplinks beside a tunnel in use are
+/// not asked, nor expensive ones while the preferred one works. Other uplinks are known where the provider is
+/// a `ReachabilityManager`, or reports links.
 ///
 /// Every member may be used from any thread.
 public final class InternetProbe: Sendable {
@@ -68,7 +69,7 @@ public final class InternetProbe: Sendable {
         self.configuration = configuration
         // Its own questions are what others wait for.
         var queue = RequestQueue.Settings()
-        queue.follows = .nobody
+        queue.follows = .none
         // The line that is asked about is the one that carries the question.
         queue.rescue = .never
         // Its failure is told, and it is asked again.
@@ -241,5 +242,36 @@ final class InternetSubscription: Sendable {
     func cancel() { isCancelled.store(true, ordering: .relaxed) }
     func publish(_ findings: InternetFindings) {
         if !isCancelled.load(ordering: .relaxed) { observer(findings) }
+    }
+}
+
+extension UplinkProbeStateMachine.Network {
+    /// What a report says of the uplinks.
+    init(_ update: ReachabilityUpdate, _ links: [LinkReport]) {
+        self.init()
+        let path = update.path
+        // Unknown: asking finds it out. With an alternative the transfer goes over that.
+        isUsable = path.isOnline || update.status == .unknown || path.alternative != nil
+        generation = path.generation
+        isTunnel = path.isTunnel
+        isAlternative = isUsable && path.interface == nil && path.alternative != nil
+        let name = isUsable ? path.interface ?? path.alternative : nil
+        let own = links.first { $0.name == name }
+        preferred = name.map {
+            .init(
+                $0, index: own?.index ?? path.interfaceIndex,
+                gateway: (path.gateway ?? own?.gateway)?.description,
+                traits: UplinkTraits(isExpensive: path.isExpensive))
+        }
+        // This machine itself needs no uplink.
+        guard path.medium != .loopback else { return }
+        others = links.filter { $0.isOnline && $0.name != name }.map { link in
+            .init(
+                link.name, index: link.index, gateway: link.gateway?.description,
+                traits: UplinkTraits(
+                    isWiFi: link.isWiFi,
+                    isWired: !link.isWiFi && link.medium != .cellular && link.medium != .other,
+                    isExpensive: link.isExpensive, isConstrained: link.isConstrained))
+        }
     }
 }

@@ -34,8 +34,8 @@ public struct InternetProbeConfiguration: Sendable, Equatable {
     /// The longest pause while tasks wait for the internet.
     package var longestAwaitedPause: Duration = .seconds(15)
     /// How long a network's own API may take for its answer; 3 s, or ``timeout`` where that is shorter.
-    package var inquiryTimeout: Duration { min(timeout, longestInquiry) }
-    package var longestInquiry: Duration = .seconds(3)
+    package var portalTimeout: Duration { min(timeout, longestPortalTimeout) }
+    package var longestPortalTimeout: Duration = .seconds(3)
     /// Where the files of systemd-networkd are; empty for `/`.
     package var systemRoot = ""
 
@@ -60,14 +60,14 @@ public struct InternetProbeConfiguration: Sendable, Equatable {
     }
 
     /// The question to a network about its page to sign in.
-    func inquiry(_ url: URL) -> SessionRequest {
-        var inquiry = request
-        inquiry.url = url
-        inquiry.headerFields[.accept] = CaptivePortal.mediaType
-        inquiry.options.maximumContentLength = CaptivePortal.longestAnswer
-        inquiry.options.timeoutInterval = inquiryTimeout
-        inquiry.options.timeouts = RequestTimeouts(total: inquiryTimeout)
-        return inquiry
+    func portalRequest(_ url: URL) -> SessionRequest {
+        var portalRequest = request
+        portalRequest.url = url
+        portalRequest.headerFields[.accept] = CaptivePortal.mediaType
+        portalRequest.options.maximumContentLength = CaptivePortal.longestAnswer
+        portalRequest.options.timeoutInterval = portalTimeout
+        portalRequest.options.timeouts = RequestTimeouts(total: portalTimeout)
+        return portalRequest
     }
 
     /// The question: over a connection of its own, since a kept one says nothing about the path of now.

@@ -229,7 +229,7 @@ final class InternetProbeDriver {
             let url = CaptivePortal.address(
                 LeaseFiles(root: configuration.systemRoot).link(index).value("CAPTIVE_PORTAL"))
         else { return answered(answer, question, me) }
-        send(configuration.inquiry(url), question) { outcome, error in
+        send(configuration.portalRequest(url), question) { outcome, error in
             let portal = error == nil ? CaptivePortal(outcome?.response, outcome?.data) : nil
             me.perform { $0.answered(answer.joined(with: portal), question, me) }
         }

@@ -47,7 +47,7 @@ final class NetworkFollower {
         close()
         switch source {
         case .shared: provider = ReachabilityManager.shared
-        case .nobody: provider = nil
+        case .none: provider = nil
         case .host(let name): provider = manager(of: MonitorTarget(name))
         case .requiring(let network):
             var configuration = ReachabilityConfiguration()

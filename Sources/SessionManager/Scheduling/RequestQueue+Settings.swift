@@ -21,11 +21,11 @@ public enum NetworkSource: Sendable {
     /// A manager that requires a network binds requests as `requiring` does.
     case provider(any ReachabilityProvider)
     /// No provider: the network never holds anything.
-    case nobody
+    case none
 
     func isSame(as other: NetworkSource) -> Bool {
         switch (self, other) {
-        case (.shared, .shared), (.nobody, .nobody): true
+        case (.shared, .shared), (.none, .none): true
         case (.host(let one), .host(let another)): one == another
         case (.requiring(let one), .requiring(let another)): one == another
         case (.provider(let one), .provider(let another)): one as AnyObject === another as AnyObject
@@ -38,7 +38,7 @@ public enum NetworkSource: Sendable {
         switch self {
         case .requiring: true
         case .provider(let provider): (provider as? ReachabilityManager)?.configuration.requirement != nil
-        case .shared, .host, .nobody: false
+        case .shared, .host, .none: false
         }
     }
 }
@@ -93,7 +93,7 @@ extension RequestQueue.Settings: Codable {
         switch try values.decode(String.self, forKey: .follows) {
         case "shared": follows = .shared
         case "host": follows = .host(try values.decode(String.self, forKey: .host))
-        case "nobody": follows = .nobody
+        case "nobody": follows = .none
         case "interface": follows = .requiring(.interface(try values.decode(String.self, forKey: .host)))
         case "medium":
             let word = try values.decode(String.self, forKey: .host)
@@ -128,7 +128,7 @@ extension RequestQueue.Settings: Codable {
         var values = encoder.container(keyedBy: CodingKeys.self)
         switch follows {
         case .shared: try values.encode("shared", forKey: .follows)
-        case .nobody: try values.encode("nobody", forKey: .follows)
+        case .none: try values.encode("nobody", forKey: .follows)
         case .host(let name):
             try values.encode("host", forKey: .follows)
             try values.encode(name, forKey: .host)

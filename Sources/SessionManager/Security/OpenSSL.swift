@@ -6,11 +6,11 @@ package import SessionCore
 
 /// The OpenSSL that libcurl uses.
 package enum OpenSSL {
-    /// Finds its functions, once for the process; throws ``SessionError/Code/missingLibrary``.
+    /// Finds its functions; throws ``SessionError/Code/missingLibrary``.
     ///
     /// Needs libcurl to be loaded and to say that it uses OpenSSL.
     package static func load() throws(SessionError) {
-        guard copenssl_load() != COPENSSL_LOADED else { return }
+        guard !copenssl_load() else { return }
         throw SessionError(
             .missingLibrary,
             "the security policy needs OpenSSL below libcurl: \(String(cString: copenssl_load_message()))",
@@ -53,7 +53,7 @@ final class TLSEnding {
 
     /// - Parameter session: OpenSSL's `SSL *`, as libcurl uses it.
     init?(_ session: UnsafeMutableRawPointer) {
-        guard copenssl_load() == COPENSSL_LOADED, let ending = copenssl_watch_ending(session) else {
+        guard copenssl_load(), let ending = copenssl_watch_ending(session) else {
             return nil
         }
         self.ending = ending

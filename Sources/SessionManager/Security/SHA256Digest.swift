@@ -16,7 +16,7 @@ package struct SHA256Digest: ~Copyable {
     ///   ``SessionError/Code/outOfResources`` without memory.
     package init() throws(SessionError) {
         _ = try CurlLibrary.load()
-        guard copenssl_load() == COPENSSL_LOADED else {
+        guard copenssl_load() else {
             throw SessionError(
                 .missingLibrary,
                 "a checksum needs OpenSSL below libcurl: \(String(cString: copenssl_load_message()))",

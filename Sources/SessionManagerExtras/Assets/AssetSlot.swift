@@ -4,7 +4,7 @@ import FoundationEssentials
 public import SessionCore
 import Synchronization
 
-/// A place that shows one asset: always the one that was asked for last.
+/// A slot that shows one asset: always the one that was asked for last.
 ///
 /// For a picture frame, a line of a list, a file that follows a URL. From any thread.
 public final class AssetSlot<Value: Sendable>: Sendable {

@@ -5,7 +5,7 @@ public import SessionCore
 public import SessionManager
 import Synchronization
 
-/// Loads pages of text one after the other: a new one cancels the former.
+/// Loads pages of text, one at a time: loading another cancels the former.
 ///
 /// The text is decoded by the server's charset, else as UTF-8, and may be changed first. From any thread.
 public final class PageLoader: Sendable {

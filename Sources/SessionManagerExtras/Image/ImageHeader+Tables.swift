@@ -10,12 +10,12 @@ extension ImageHeader {
         func field(_ offset: Int, _ size: Int) -> UInt64? {
             bytes.unsigned(at: offset, size: size, littleEndian: littleEndian)
         }
-        guard let place = field(4, 4), place >= 8, let count = field(Int(place), 2),
-            Int(count) * 12 <= bytes.count - Int(place) - 2
+        guard let offset = field(4, 4), offset >= 8, let count = field(Int(offset), 2),
+            Int(count) * 12 <= bytes.count - Int(offset) - 2
         else { return nil }
         var sizes: [UInt64: UInt64] = [:]
         for index in 0..<Int(count) {
-            let entry = Int(place) + 2 + index * 12
+            let entry = Int(offset) + 2 + index * 12
             guard let tag = field(entry, 2), tag == 256 || tag == 257, let type = field(entry + 2, 2),
                 type == 3 || type == 4
             else { continue }

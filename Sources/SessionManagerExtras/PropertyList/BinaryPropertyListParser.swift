@@ -9,13 +9,13 @@ import SessionCore
 /// Hostile documents let an object contain itself, or each contain the next twice, or let objects overlap:
 /// depth, the size of what the document stands for, and the bytes that are copied are limited.
 struct BinaryPropertyListParser {
-    private static let maximumPlaces = 10_000_000
+    private static let maximumSize = 10_000_000
     private static var maximumDepth: Int { TreeAssembly<PropertyListValue>.maximumDepth }
 
     private struct Done {
         var value: PropertyListValue
         /// How many values it is made of, itself included.
-        var places: Int
+        var size: Int
         /// How many levels of containers it has, itself included; 0 for a value that contains no others.
         var height: Int
     }
@@ -56,10 +56,10 @@ struct BinaryPropertyListParser {
         _ number: Int, _ bytes: Span<UInt8>, depth: Int
     ) throws(PropertyListParseError) -> Done {
         guard number < objectCount,
-            let place = bytes.unsigned(at: table + number * offsetSize, size: offsetSize), place >= 8,
-            place < UInt64(table)
+            let start = bytes.unsigned(at: table + number * offsetSize, size: offsetSize), start >= 8,
+            start < UInt64(table)
         else { throw PropertyListParseError("object \(number) is not in the document", at: table) }
-        let offset = Int(place)
+        let offset = Int(start)
         if let known = done[offset] {
             // It may have stood less deep before: endless nesting exhausts the stack when it is released.
             guard depth + known.height <= Self.maximumDepth else { throw Self.tooDeep(offset) }
@@ -70,7 +70,7 @@ struct BinaryPropertyListParser {
         case 0xA, 0xB, 0xC, 0xD:
             guard depth < Self.maximumDepth else { throw Self.tooDeep(offset) }
             result = try container(at: offset, bytes, depth: depth)
-        default: result = Done(value: try scalar(at: offset, bytes), places: 1, height: 0)
+        default: result = Done(value: try scalar(at: offset, bytes), size: 1, height: 0)
         }
         done[offset] = result
         return result
@@ -86,7 +86,7 @@ struct BinaryPropertyListParser {
         let isDictionary = bytes[offset] >> 4 == 0xD
         let (count, start) = try countedStart(
             at: offset, bytes, unit: isDictionary ? 2 * referenceSize : referenceSize)
-        var (places, height) = (1, 0)
+        var (size, height) = (1, 0)
         var elements: [PropertyListValue] = []
         var members: [String: PropertyListValue] = [:]
         for index in 0..<count {
@@ -100,15 +100,15 @@ struct BinaryPropertyListParser {
             }
             let position = start + (isDictionary ? count + index : index) * referenceSize
             let item = try referred(bytes, position, depth: depth)
-            places += item.places
+            size += item.size
             height = max(height, item.height)
-            guard places <= Self.maximumPlaces else {
+            guard size <= Self.maximumSize else {
                 throw PropertyListParseError("the objects refer to each other too often", at: offset)
             }
             if isDictionary { members[key] = item.value } else { elements.append(item.value) }
         }
         return Done(
-            value: isDictionary ? .dictionary(members) : .array(elements), places: places, height: height + 1)
+            value: isDictionary ? .dictionary(members) : .array(elements), size: size, height: height + 1)
     }
 
     private mutating func referred(

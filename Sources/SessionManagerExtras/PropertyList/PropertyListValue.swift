@@ -29,7 +29,7 @@ public enum PropertyListValue: Sendable, Equatable {
     /// Reads a document of either format.
     ///
     /// At most 512 arrays and dictionaries may be nested; in the binary format an object may stand in many
-    /// places, and all places together may not be more than ten million.
+    /// containers, which may stand for ten million values in all.
     ///
     /// - Throws: a ``PropertyListParseError`` that says what is wrong, and where.
     public init(parsing data: Data) throws(PropertyListParseError) {
@@ -78,7 +78,7 @@ public struct PropertyListParseError: Error, Sendable, Equatable, CustomStringCo
         self.offset = offset
     }
 
-    /// The fault and its place.
+    /// The fault and its offset.
     public var description: String { "\(reason) at byte \(offset)" }
 }
 

@@ -164,10 +164,10 @@ struct Doctor: ParsableCommand {
     private static func look(at proxy: ProxyChoice) throws -> ProxyObservation {
         let (name, addresses) = try addresses(of: proxy.host)
         let seen = ConnectionProbe.observe(addresses, port: proxy.port)
-        guard let telling = seen.first(where: { $0.outcome == .connected }) ?? seen.first else {
+        guard let decisive = seen.first(where: { $0.outcome == .connected }) ?? seen.first else {
             return .name(name?.outcome ?? .noSuchName)
         }
-        return .connection(telling)
+        return .connection(decisive)
     }
 
     private static func connects(to host: String, port: Int) throws -> Bool {

@@ -31,13 +31,13 @@ final class GetProgress {
         let output = Terminal(descriptor: StandardStream.output.descriptor)
         self.terminal = terminal
         // A bar would be mixed with content on the same terminal.
-        let hasPlace = terminal.isTerminal && !(showsContent && output.isTerminal)
+        let mayDraw = terminal.isTerminal && !(showsContent && output.isTerminal)
         way =
             switch choice {
             case .none: .nothing
             case .plain: .lines
             // A screen reader or a printer cannot redraw a line.
-            case .auto: !hasPlace ? .nothing : terminal.isDumb ? .lines : .bar
+            case .auto: !mayDraw ? .nothing : terminal.isDumb ? .lines : .bar
             }
     }
 

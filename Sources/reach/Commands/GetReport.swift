@@ -80,10 +80,10 @@ struct GetReport: Sendable {
             return
         }
         let advice = error.spokenAdvice.isEmpty ? "" : "; \(error.spokenAdvice)"
-        let place = error.code == .checksumMismatch || error.isAboutFiles ? "" : " (\(url.absoluteString))"
+        let address = error.code == .checksumMismatch || error.isAboutFiles ? "" : " (\(url.absoluteString))"
         failure = Failure(
             exitCode: ExitCode(error), number: error.code.rawValue,
-            sentence: "\(error.message)\(place)\(advice)")
+            sentence: "\(error.message)\(address)\(advice)")
     }
 
     /// Records the part that remains for a later run.
@@ -113,5 +113,30 @@ struct GetReport: Sendable {
         let digits = Array("0123456789abcdef".utf8)
         return String(
             decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
+
+/// The meaning of a status that is no success (RFC 9110 §15).
+struct GetStatus: Equatable {
+    /// The program's exit code.
+    var exitCode: ExitCode
+    /// The explanation beside the status; may be empty.
+    var explanation = ""
+
+    /// - Parameter isConditional: Whether the request permits an answer without content (`If-None-Match` …).
+    init(_ status: Int, isConditional: Bool = false, hasLocation: Bool = false) {
+        exitCode = ExitCode(status: status, isConditional: isConditional)
+        switch status {
+        case 304 where isConditional: explanation = "the server has nothing else than what the request names"
+        case 304:
+            explanation =
+                "the request names nothing that could be unmodified; the server, or a cache before it, is broken"
+        case 300..<400:
+            explanation =
+                hasLocation
+                ? "this is no redirect that can be followed"
+                : "the server does not say where to go (no Location)"
+        default: break
+        }
     }
 }

@@ -15,26 +15,35 @@ enum GetTarget: Sendable {
     init(file name: String, isChecked: Bool = false) throws(ExitCode) {
         var path = name
         var status = stat()
-        let isLink = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
-        if isLink, Self.isStrangers(path, status) {
-            complain("\(name) is a link that another user has put there; name another file, or remove it")
-            throw .inputOutput
+        // The file behind a link is replaced, not the link; it need not exist yet.
+        for _ in 0..<Self.mostLinks {
+            guard lstat(path, &status) == 0 else {
+                self = .file(GetFiles(path, isChecked: isChecked))
+                return
+            }
+            guard status.st_mode & S_IFMT == S_IFLNK else { break }
+            if Self.isStrangers(path, status) {
+                complain("\(name) is a link that another user has put there; name another file, or remove it")
+                throw .inputOutput
+            }
+            if let stream = Self.standardStream(path) {
+                self = .stream(stream, name: stream.descriptor == STDOUT_FILENO ? nil : name)
+                return
+            }
+            guard let next = Self.target(of: path) else { break }
+            path = next
         }
-        if isLink, let real = realpath(path, nil) {
-            // The file behind a link is replaced, not the link.
+        if path != name, let real = realpath(path, nil) {
             path = String(cString: real)
             free(real)
-            _ = lstat(path, &status)
-        } else if lstat(path, &status) != 0 {
-            self = .file(GetFiles(path, isChecked: isChecked))
-            return
         }
         switch status.st_mode & S_IFMT {
-        case S_IFREG, S_IFLNK: self = .file(GetFiles(path, isChecked: isChecked))
+        case S_IFREG: self = .file(GetFiles(path, isChecked: isChecked))
         case S_IFDIR:
             complain("\(name) is a directory; name a file in it")
             throw .inputOutput
         default:
+            // A link here is one of too many (ELOOP), or one of /proc that only the kernel can follow.
             let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
             guard descriptor >= 0 else {
                 complain("\(name): \(String(cString: strerror(errno)))")
@@ -44,14 +53,42 @@ enum GetTarget: Sendable {
         }
     }
 
+    /// As many as the kernel follows (path_resolution(7)).
+    private static let mostLinks = 40
+
+    /// Standard output or error, where a link leads there: `/dev/stdout`, which may be a pipe or a socket
+    /// that has no name, or a file that others append to.
+    private static func standardStream(_ link: String) -> StandardStream? {
+        var end = stat()
+        guard stat(link, &end) == 0 else { return nil }
+        return [.output, .error].first { (stream: StandardStream) in
+            var status = stat()
+            return fstat(stream.descriptor, &status) == 0 && status.st_dev == end.st_dev
+                && status.st_ino == end.st_ino
+        }
+    }
+
+    /// Where a link leads, by one step; nil for those of /proc whose text is no path (proc_pid_fd(5)).
+    private static func target(of link: String) -> String? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(link, &buffer, buffer.count)
+        guard count > 0, count < buffer.count else { return nil }
+        let text = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let folder = text.hasPrefix("/") ? "" : link.lastIndex(of: "/").map { String(link[...$0]) } ?? ""
+        var (end, next) = (stat(), stat())
+        let exists = stat(link, &end) == 0
+        let isSame = stat(folder + text, &next) == 0 && next.st_dev == end.st_dev && next.st_ino == end.st_ino
+        return exists == isSame ? folder + text : nil
+    }
+
     /// Whether another user has put a link into a world-writable folder, to have its target replaced with
     /// this user's rights; the kernel does not follow such links (protected_symlinks, proc_sys_fs(5)).
     private static func isStrangers(_ link: String, _ status: stat) -> Bool {
         let end = link.lastIndex(of: "/")
         var folder = stat()
         guard stat(end.map { String(link[...$0]) } ?? ".", &folder) == 0 else { return true }
-        let isForEverybody = folder.st_mode & 0o1002 == 0o1002
-        return isForEverybody && status.st_uid != geteuid() && status.st_uid != folder.st_uid
+        let isShared = folder.st_mode & 0o1002 == 0o1002
+        return isShared && status.st_uid != geteuid() && status.st_uid != folder.st_uid
     }
 
     /// Whether the content goes to standard output.

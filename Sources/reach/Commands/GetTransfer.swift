@@ -195,7 +195,7 @@ struct GetTransfer: Sendable {
         let delay: Duration
         switch await manager.interceptor?.retry(request, state: state, after: refusal) {
         case .retry: delay = .zero
-        case .retryAfter(let wish): delay = wish
+        case .retryAfter(let requested): delay = requested
         case .doNotRetry, .doNotRetryWithError, nil: throw refusal
         }
         if let limit = request.options.timeouts.total, meter.elapsed + delay > limit { throw refusal }

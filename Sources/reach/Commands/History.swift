@@ -143,9 +143,9 @@ enum ServiceHistory {
 
     /// Nil if no service answers; prints a message after a moment of waiting.
     static func timeline(from: WallTime, to: WallTime) -> HistoryTimeline? {
-        let note = WaitingMessage("waiting for the service at \(ServicePaths.socketHere)")
+        let waiting = WaitingMessage("waiting for the service at \(ServicePaths.socketHere)")
         let message = message(from)
-        note.end()
+        waiting.end()
         guard let message, let reply = try? JSONValue(parsing: Data(message)), reply["error"] == nil,
             let periods = reply["parameters"]?["periods"]?.array
         else { return nil }

@@ -48,7 +48,7 @@ struct Serve: ParsableCommand {
         let reader = try sources.checked()
         let settings = reader.configuration
         if checks {
-            let text = ConfigurationText.effective(settings, places: reader.places)
+            let text = ConfigurationText.effective(settings, sources: reader.sources)
             return try StandardStream.output.write(text).check()
         }
         let group = try Self.group(settings.outbox.group)

@@ -30,7 +30,7 @@ struct ServeSources: Sendable {
             if let bytes = Self.content(file) {
                 reader.read(file: file, bytes)
             } else {
-                reader.fail(place: file, String(cString: strerror(errno)))
+                reader.fail(source: file, String(cString: strerror(errno)))
             }
         }
         reader.read(environment: environment)

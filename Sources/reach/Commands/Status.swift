@@ -57,9 +57,9 @@ struct Status: ParsableCommand {
             try ReachabilityManager.check(host: host?.text, configuration: subject.configuration())
         }
         guard let host, host.family == nil else { return try check() }
-        let note = WaitingMessage("looking up \(host.text)")
+        let message = WaitingMessage("looking up \(host.text)")
         let found = Result { () throws(ReachabilityError) in try check() }
-        note.end()
+        message.end()
         return try found.get()
     }
 

@@ -37,7 +37,8 @@ struct Watch: ParsableCommand {
         let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
         // Lines for people show the links once; evaluating them with every change would delay the lines.
         var configuration = subject.configuration(reportsLinks: output.json)
-        let hints = subject.hints(&configuration)
+        let known = subject.state()
+        let hints = subject.hints(&configuration, known)
         let printer = UpdatePrinter(
             lines: ReportLines(
                 format: output.json ? .json : .text(output.style), host: subject.host?.text, via: subject.via,
@@ -49,13 +50,15 @@ struct Watch: ParsableCommand {
         let probe = try probe.make(manager)
         // Before the first update, whose line includes the result.
         let question = probe?.observeFindings { printer.print($0) }
+        if probe == nil { printer.print(service: known) }
         let observation = manager.observeReachability { printer.print($0) }
         let deadline = timeout.map { Clock.monotonic + $0 }
         manager.setLimitationBlock { complain($0) }
         try beginMonitoring(manager)
         probe?.start()
+        let service = probe == nil ? subject.followService { printer.print(service: $0) } : nil
         // Exits directly: stopping would wait for the loop, which may be blocked in a write without a reader.
-        withExtendedLifetime((manager, observation, probe, question)) {
+        withExtendedLifetime((manager, observation, probe, question, service)) {
             _ = waiter.wait(watchesOutput: true, until: { deadline })
             do throws(ExitCode) { try printer.outcome.check() } catch { Self.exit(withError: error) }
             Self.exit(withError: nil)

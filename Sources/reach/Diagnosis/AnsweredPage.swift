@@ -43,8 +43,8 @@ struct AnsweredPage: Sendable, Equatable {
         func find(_ word: String, from start: Int = 0) -> Int? {
             let word = Array(word.utf8)
             guard start <= lower.count - word.count else { return nil }
-            return (start...lower.count - word.count).first { place in
-                lower[place] == word[0] && lower[place..<place + word.count].elementsEqual(word)
+            return (start...lower.count - word.count).first { index in
+                lower[index] == word[0] && lower[index..<index + word.count].elementsEqual(word)
             }
         }
 
@@ -57,9 +57,9 @@ struct AnsweredPage: Sendable, Equatable {
 
         /// The target in `<meta http-equiv="refresh" content="0; url=http://…">`, in any order of attributes.
         var refresh: String? {
-            var place = 0
-            while let begin = find("<meta", from: place), let end = find(">", from: begin) {
-                place = end
+            var index = 0
+            while let begin = find("<meta", from: index), let end = find(">", from: begin) {
+                index = end
                 let tag = begin..<end
                 guard let kind = find("refresh", from: begin), tag.contains(kind),
                     let url = find("url=", from: begin), tag.contains(url)

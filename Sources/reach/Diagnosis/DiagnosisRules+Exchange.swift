@@ -140,10 +140,11 @@ extension DiagnosisRules {
         let thousands = size / 1000
         let rest = "\(1000 + size % 1000)".dropFirst()
         let number = thousands > 0 ? "\(thousands),\(rest)" : "\(size)"
-        let place = router.map { "behind \($0)" } ?? "on the way"
+        let location = router.map { "behind \($0)" } ?? "on the way"
         let link = interface.map { "\($0): " } ?? ""
         return .failed(
-            .packets, "\(link)packets of more than \(number) bytes are lost \(place), and small ones are not",
+            .packets,
+            "\(link)packets of more than \(number) bytes are lost \(location), and small ones are not",
             try: advice(interface, mtu))
     }
 

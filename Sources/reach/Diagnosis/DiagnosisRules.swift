@@ -117,7 +117,7 @@ enum DiagnosisRules {
         let word = family == .ipv4 ? "IPv4" : "IPv6"
         guard let first = seen.first else { return nil }
         if let good = seen.first(where: { $0.outcome == .connected }) {
-            return .good(check, "\(place(good)) answers after \(text(good.took))")
+            return .good(check, "\(endpoint(good)) answers after \(text(good.took))")
         }
         let hasPath = family == .ipv4 ? path.hasIPv4 : path.hasIPv6
         let otherWorks = all.contains { $0.address.family != family && $0.outcome == .connected }
@@ -138,7 +138,7 @@ enum DiagnosisRules {
         }
         if seen.contains(where: { $0.outcome == .refused }) {
             return .failed(
-                check, "\(place(first)) refuses the connection",
+                check, "\(endpoint(first)) refuses the connection",
                 try: "the network is fine: nothing listens there, or a firewall forbids it")
         }
         for one in seen {
@@ -178,15 +178,15 @@ enum DiagnosisRules {
 
     private static func reason(_ seen: ConnectionObservation) -> String {
         switch seen.outcome {
-        case .connected: "\(place(seen)) answers"
-        case .refused: "\(place(seen)) refuses"
-        case .timedOut: "\(place(seen)) does not answer within \(text(seen.took))"
-        case .failed(let words): "\(place(seen)): \(words)"
-        case .rejected(let rejection): "\(place(seen)): \(rejection.sentence)"
+        case .connected: "\(endpoint(seen)) answers"
+        case .refused: "\(endpoint(seen)) refuses"
+        case .timedOut: "\(endpoint(seen)) does not answer within \(text(seen.took))"
+        case .failed(let words): "\(endpoint(seen)): \(words)"
+        case .rejected(let rejection): "\(endpoint(seen)): \(rejection.sentence)"
         }
     }
 
-    private static func place(_ seen: ConnectionObservation) -> String {
+    private static func endpoint(_ seen: ConnectionObservation) -> String {
         seen.address.family == .ipv6 ? "[\(seen.address)]:\(seen.port)" : "\(seen.address):\(seen.port)"
     }
 
@@ -198,76 +198,5 @@ enum DiagnosisRules {
         guard milliseconds >= 1000 else { return "\(milliseconds) ms" }
         let tenths = milliseconds % 1000 / 100
         return "\(milliseconds / 1000)\(tenths > 0 ? ".\(tenths)" : "") s"
-    }
-}
-
-// Judges the proxy that the environment names.
-extension DiagnosisRules {
-    /// - Parameters:
-    ///   - host: the server of the URL.
-    ///   - worksWithout: whether the server accepts connections without the proxy; nil if not tried.
-    static func proxy(
-        _ choice: ProxyChoice, _ seen: ProxyObservation, host: String, worksWithout: Bool?
-    ) -> Finding {
-        let (place, variable) = (choice.authority, choice.variable ?? "the configuration")
-        let why: String
-        switch seen {
-        case .connection(let connection):
-            switch connection.outcome {
-            case .connected:
-                return .good(
-                    .proxy,
-                    "\(variable) leads through \(place), which answers after \(text(connection.took))"
-                )
-            case .refused: why = "nothing listens there"
-            case .timedOut: why = "nothing answers there within \(text(connection.took))"
-            case .failed(let words): why = "\(words)"
-            case .rejected(let rejection): why = rejection.sentence
-            }
-        case .name(.noSuchName), .name(.found): why = "its name has no address"
-        case .name(.noAnswer): why = "no name server answers for it"
-        case .name(.failed(let words)): why = "looking up its name failed: \(words)"
-        }
-        let advice =
-            worksWithout == true
-            ? "without the proxy \(host) can be reached: unset \(variable), or add \(host) to no_proxy"
-            : "correct \(variable) where it is set (env, /etc/environment, the unit of a service), or start the proxy"
-        return .failed(.proxy, "\(variable) leads through \(place), and \(why)", try: advice)
-    }
-}
-
-// Advice on a link that is more specific than its reason's code.
-extension DiagnosisRules {
-    /// Nil if the code's own advice suffices.
-    static func advice(for obstacle: LinkObstacle, link: String) -> String? {
-        let server = "look whether a DHCP server answers on \(link)"
-        return switch obstacle {
-        case .link(let usability): advice(for: usability, link: link)
-        case .smallMTU:
-            "set an MTU of \(LinkObstacle.smallestMTU) at least (ip link set \(link) mtu 1500); for IPv4 alone, \(server)"
-        case .ipv6Disabled:
-            "switch IPv6 on (sysctl net.ipv6.conf.\(link).disable_ipv6=0, and where it is set for all or default); for IPv4 alone, \(server)"
-        case .ignoresAdvertisements:
-            "have it take router advertisements all the same (sysctl net.ipv6.conf.\(link).accept_ra=2), or give it address and default route"
-        }
-    }
-
-    private static func advice(for usability: LinkUsability, link: String) -> String? {
-        switch usability {
-        case .switchedOff: "switch it on (ip link set \(link) up)"
-        case .dormant: "look at the authentication on \(link) (802.1X, WPA): wpa_cli -i \(link) status"
-        case .radioBlocked: "unblock the radio (rfkill list)"
-        case .heldDown:
-            "find the program that holds it down (ip -d link show \(link) names its reasons), or ip link set \(link) protodown off"
-        case .heldByBridge(.disabled): "let it forward (bridge link set dev \(link) state 3)"
-        case .heldByBridge(.blocking):
-            "spanning tree has found a loop or a better way: look at the other ports (bridge -d link)"
-        case .heldByBridge:
-            "wait for half a minute: spanning tree holds a new port back (bridge link); where no loop can be, shorten its forward_delay or switch it off (stp_state 0)"
-        case .below(let lower, let cause): advice(for: cause, link: lower)
-        case .port(let port, let cause): advice(for: cause, link: port)
-        case .noCarrier: "look at cable, switch or antenna of \(link)"
-        case .usable, .notOperational, .noPorts, .noPortsBelow, .sink, .sinkBelow, .enslaved, .wrongMode: nil
-        }
     }
 }

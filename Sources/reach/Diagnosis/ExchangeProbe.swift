@@ -60,7 +60,7 @@ struct ExchangeProbe {
     func observe(segmentSize: Int? = nil) throws(ExitCode) -> ExchangeObservation? {
         let waiter = try MainThreadWaiter.begin(forTask: true, orExit: .cannotMonitor)
         var queue = RequestQueue.Settings()
-        queue.follows = .nobody
+        queue.follows = .none
         // Its failure is what is looked for.
         queue.waitsForClock = false
         var request = SessionRequest(url: url, method: method)

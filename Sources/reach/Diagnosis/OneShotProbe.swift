@@ -38,7 +38,7 @@ struct OneShotProbe {
         probe.start()
         // A silent line, then a network's own API.
         let limit =
-            Clock.monotonic + configuration.timeout + configuration.inquiryTimeout + .seconds(1)
+            Clock.monotonic + configuration.timeout + configuration.portalTimeout + .seconds(1)
         if waiter.wait(watchesOutput: false, until: { limit }) == .interrupted { throw ExitCode.interrupted }
         var findings = probe.findings
         if findings.state == .unknown { findings.state = .limited }

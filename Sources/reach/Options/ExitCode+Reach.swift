@@ -78,6 +78,13 @@ extension ExitCode {
     /// A library is missing (EX_UNAVAILABLE, sysexits.h).
     static let unavailable = ExitCode(69)
 
+    /// The exit code of a `reach get` that was answered with a status that is no success (RFC 9110 §15).
+    ///
+    /// - Parameter isConditional: Whether the request permits an answer without content (`If-None-Match` …).
+    init(status: Int, isConditional: Bool) {
+        self = (400..<500).contains(status) || status == 304 && isConditional ? .refused : .serverError
+    }
+
     /// The exit code of a failed `reach get`.
     init(_ error: SessionError) {
         switch error.code {

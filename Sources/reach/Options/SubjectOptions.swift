@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import EventLoop
 import Glibc
 import Reachability
 import Service
@@ -104,8 +105,10 @@ struct SubjectOptions: ParsableArguments {
 
     /// What a service of the general path knows of costs and this process does not, for a manager that lasts:
     /// its hints, and in the configuration where data is to be saved.
-    func hints(_ configuration: inout ReachabilityConfiguration) -> InterfaceHints? {
-        guard let reply = state(),
+    ///
+    /// - Parameter reply: the service's ``state()``.
+    func hints(_ configuration: inout ReachabilityConfiguration, _ reply: [UInt8]?) -> InterfaceHints? {
+        guard let reply,
             let found = try? ReachabilityManager.check(configuration: configuration)
         else { return nil }
         let report = Report(status: found.status, path: found.path, links: found.links)
@@ -124,11 +127,25 @@ struct SubjectOptions: ParsableArguments {
     }
 
     /// What a service of the general path replies; nil without one, and for another subject.
-    private func state() -> [UInt8]? {
+    func state() -> [UInt8]? { servicePath.flatMap { StatusQuery.state(at: $0) } }
+
+    /// Follows what a service of the general path reports, until the result is released; nil for another
+    /// subject.
+    func followService(
+        _ block: @escaping @Sendable ([UInt8]?) -> Void
+    ) -> LoopBound<StatusSubscription>? {
+        guard let path = servicePath, let loop = try? Reactor.shared else { return nil }
+        let bound = LoopBound(StatusSubscription(path: path, on: loop, onReply: block), to: loop)
+        bound.perform { $0.start() }
+        return bound
+    }
+
+    /// The socket of a service of the general path; nil for another subject.
+    var servicePath: String? {
         guard host == nil, family == nil, mark == nil, user == nil, port == nil, via == nil,
             !ServicePaths.socketHere.isEmpty
         else { return nil }
-        return StatusQuery.state(at: ServicePaths.socketHere)
+        return ServicePaths.socketHere
     }
 
     /// A manager for these options; its observers, and `recorder` with all input, run on the loop's thread.

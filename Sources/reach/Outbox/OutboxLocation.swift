@@ -19,11 +19,11 @@ enum OutboxLocation: Sendable {
         }
         let given = getenv(ServicePaths.socketVariable).map { String(cString: $0) }
         let socket = given ?? Self.configuration.socket
-        let place = OutboxLocationRules.place(
+        let location = OutboxLocationRules.location(
             socket: socket, isNamed: given != nil,
             answer: socket.isEmpty ? nil : SocketAnswer(asking: socket),
             recorded: Self.recorded, configured: Self.configuredDirectory)
-        switch place {
+        switch location {
         case .service: self = .service(ServiceOutboxClient(at: socket))
         case .files(let directory): self = .files(directory: directory)
         case .nowhere(let reason): throw OutboxError(.storage, reason)

@@ -36,11 +36,11 @@ struct OutboxOptions: ParsableArguments {
     /// Opens the outbox in a state directory.
     private static func open(_ folder: String, makes: Bool) async throws -> RequestOutbox {
         guard !folder.isEmpty else { throw OutboxError(.badRequest, "--state-directory needs a path") }
-        let place = folder
+        let path = folder
         let folder = folder + "/" + OutboxService.folderName
         guard makes || !RequestOutbox.isMissing(at: folder) else {
             complain(
-                "there is no outbox in \(place); the first 'reach send' makes one; --state-directory names another folder"
+                "there is no outbox in \(path); the first 'reach send' makes one; --state-directory names another folder"
             )
             throw ExitCode.noInput
         }

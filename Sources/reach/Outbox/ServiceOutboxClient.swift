@@ -118,7 +118,7 @@ struct ServiceOutboxClient: OutboxClient {
                 let answer = SocketAnswer(asking: path)
                 guard answer == .busy || answer == .listening, Reactor.now < limit else { throw error }
             }
-            // The socket has no event for a freed place, so this polls; the call blocks its thread anyway.
+            // The socket has no event for a freed slot, so this polls; the call blocks its thread anyway.
             usleep(Self.retryMicroseconds)
         }
     }

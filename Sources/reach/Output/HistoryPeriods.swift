@@ -4,7 +4,7 @@ import Glibc
 import Reachability
 import ServiceCore
 
-/// A moment in the local time of a place.
+/// A moment in the local time of a time zone.
 struct LocalTime: Sendable, Hashable {
     var year: Int, month: Int, day: Int, hour: Int, minute: Int
     /// 0 is Sunday.

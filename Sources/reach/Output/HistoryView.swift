@@ -5,7 +5,7 @@ import ServiceCore
 
 /// The view of `reach history`: a summary, a bar for each period, and the last outages.
 struct HistoryView {
-    /// Converts to the local time of a place.
+    /// Converts to the local time of a time zone.
     typealias Zone = (WallTime) -> LocalTime
 
     private let timeline: HistoryTimeline

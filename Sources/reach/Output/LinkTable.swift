@@ -47,9 +47,9 @@ struct LinkTable {
     /// The path's own link first, then those that are online, hardware before virtual, then in the kernel's
     /// order.
     private static func rank(_ link: LinkReport, _ path: ReachabilityPath) -> Int64 {
-        let place: Int64 =
+        let group: Int64 =
             link.name == path.interface ? 0 : link.isOnline ? 1 : link.medium == .virtual ? 3 : 2
-        return place << 32 | Int64(link.index)
+        return group << 32 | Int64(link.index)
     }
 
     /// "internet full; ": the beginning of an uplink's sentence; empty where it was not asked.

@@ -73,10 +73,3 @@ enum OutboxJSON {
     /// RFC 3339, as everywhere.
     static func text(_ date: Date) -> String { WallTime(date).text }
 }
-
-extension WallTime {
-    init(_ date: Date) {
-        // Clamped to the range of nanoseconds.
-        self.init(nanoseconds: Int64(min(max(date.timeIntervalSince1970, -9e9), 9e9) * 1_000) * 1_000_000)
-    }
-}

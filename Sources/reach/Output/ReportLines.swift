@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Reachability
+import Service
 import ServiceCore
 import SessionCore
 import SessionManager
@@ -22,8 +23,10 @@ struct ReportLines: ~Copyable, Sendable {
     private var log: ChangeLog
     /// The text to print for the last report, with line feeds; empty for none.
     private(set) var line = TextLine()
-    /// What was found of the internet; nil without a probe.
+    /// What was found of the internet; nil without a probe, and where the service sees another network.
     private var findings: InternetFindings?
+    /// The last reply of a running service, whose findings are printed where nothing is asked here.
+    private var service: [UInt8]?
     private var last: ReachabilityUpdate?
     private var links = LinkFragments()
     /// Since when the first line's status holds, if a service knows.
@@ -59,9 +62,11 @@ struct ReportLines: ~Copyable, Sendable {
             if update.event != .path { age.observe(update, at: wall()) }
             if update.event == .initial { age.start(since(report(update, since: nil))) }
             let report = report(update, since: age.since)
+            if service != nil { findings = report.findings }
             ReportJSON.write(report, to: &line, knowing: &links)
         case .text(let style):
             var report = report(update, since: nil)
+            if service != nil { findings = report.findings }
             if update.event == .initial {
                 if report.links.isEmpty { report.links = firstLinks }
                 line.append(StatusView.text(report, style))
@@ -77,7 +82,11 @@ struct ReportLines: ~Copyable, Sendable {
     private func report(_ update: ReachabilityUpdate, since: WallTime?) -> Report {
         var report = Report(update, since: since, host: host)
         report.via = via
-        report.add(findings)
+        if let service {
+            StatusQuery.adoptInternet(of: service, into: &report)
+        } else {
+            report.add(findings)
+        }
         return report
     }
 
@@ -86,6 +95,17 @@ struct ReportLines: ~Copyable, Sendable {
     /// Separate from `write`, since releasing the former update takes time and the line should be printed
     /// first.
     mutating func remember(_ update: ReachabilityUpdate) { last = update }
+
+    /// Writes the ``line`` for what a running service reports of the internet, if it sees the same network.
+    ///
+    /// - Parameter reply: nil when the service is gone, and before the first update for what is known then.
+    mutating func write(service reply: [UInt8]?, _ wall: () -> WallTime) {
+        line.removeAll()
+        service = reply
+        if reply == nil { findings = nil }
+        guard let last, let findings = report(last, since: nil).findings else { return }
+        write(findings, boot: 0, wall)
+    }
 
     /// Writes the ``line`` for what was found of the internet, once it is known.
     ///

@@ -17,7 +17,7 @@ enum StatusView {
             text += paragraph("internet: \(internet): \(internet.explanation)\(origin)", style)
             if let sentence = report.internetSentence { text += paragraph(sentence, style) }
         }
-        for note in notes(report) { text += paragraph(note, style) }
+        for sentence in notes(report) { text += paragraph(sentence, style) }
         if !report.links.isEmpty {
             text += "\n" + LinkTable(report, showsAll: showsAll).text(style)
         }

@@ -93,7 +93,7 @@ struct Style: Sendable, Hashable {
                 let isGap = first == " "
                 let part = rest.prefix { ($0 == " ") == isGap }
                 if isGap {
-                    placeWord()
+                    appendWord()
                     gap.append((String(part), piece.tone))
                 } else {
                     word.append((String(part), piece.tone))
@@ -103,12 +103,12 @@ struct Style: Sendable, Hashable {
         }
 
         mutating func finish() -> String {
-            placeWord()
+            appendWord()
             endRun()
             return result
         }
 
-        private mutating func placeWord() {
+        private mutating func appendWord() {
             guard !word.isEmpty else { return }
             let (space, length) = (Self.width(gap), Self.width(word))
             // A path or key that is longer than a line stays in place, and the terminal breaks it.

@@ -35,6 +35,11 @@ final class UpdatePrinter: Sendable {
         print({ $0.write(findings, boot: Clock.boot) { Clock.wall } }, then: { _ in })
     }
 
+    /// Prints what a running service reports of the internet; nil when it is gone.
+    func print(service reply: [UInt8]?) {
+        print({ $0.write(service: reply) { Clock.wall } }, then: { _ in })
+    }
+
     private func print(
         _ write: (inout ReportLines) -> Void, then finish: (inout ReportLines) -> Void
     ) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Glibc
 import Reachability
 
@@ -33,5 +34,12 @@ enum Clock {
         line.append(".")
         line.append(time.nanoseconds / 1_000_000 % 1000, digits: 3)
         return line.text
+    }
+}
+
+extension WallTime {
+    init(_ date: Date) {
+        // Clamped to the range of nanoseconds.
+        self.init(nanoseconds: Int64(min(max(date.timeIntervalSince1970, -9e9), 9e9) * 1_000) * 1_000_000)
     }
 }

@@ -34,10 +34,10 @@ struct InputFile: ~Copyable {
 
     /// Waits for the first bytes of a pipe or terminal, with a message after a moment.
     private func wait() {
-        let note = WaitingMessage("waiting for something to be written into \(name)")
+        let message = WaitingMessage("waiting for something to be written into \(name)")
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while Glibc.poll(&poll, 1, -1) < 0, errno == EINTR {}
-        note.end()
+        message.end()
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
     }
 

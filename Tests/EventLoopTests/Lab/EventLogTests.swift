@@ -11,7 +11,7 @@ import Testing
         #expect(await log.wait(forCount: 1, within: .zero) == [1])
     }
 
-    @Test func wait_GoesOn_WithTheElementThatSatisfiesIt() async {
+    @Test func wait_Ends_WithTheElementThatSatisfiesIt() async {
         let log = EventLog<Int>()
         async let first = log.wait { $0.contains(3) }
         async let second = log.wait(forCount: 5)

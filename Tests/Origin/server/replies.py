@@ -58,13 +58,14 @@ async def do_json(_):
 
 
 async def do_body(request):
-    """/body?status=&type=&text=|hex=|base64=&h=Name:Value: exactly this reply."""
+    """/body?status=&type=&text=|hex=|base64=&h=Name:Value&spaces=N: exactly this reply, and N spaces."""
     if (given := request.argument("hex")) is not None:
         data = bytes.fromhex(given)
     elif (given := request.argument("base64")) is not None:
         data = base64.b64decode(given)
     else:
         data = request.argument("text", "").encode()
+    data += b" " * request.number("spaces", 0)
     headers = [tuple(value.split(":", 1)) for name, value in request.query if name == "h"]
     return Response(data, request.number("status", 200), request.argument("type"), headers)
 

@@ -109,5 +109,5 @@ struct PlainUplinkTests {
             ("fe80::1", false), ("[fd00::1]", false), ("printer", false), ("Printer.LOCAL", false),
             ("nas.lan", false), ("nas.home.arpa", false), ("a.localhost", false),
         ])
-    func places(host: String, isBehind: Bool) { #expect(PlainHolds.isBehindEveryUplink(host) == isBehind) }
+    func hosts(host: String, isBehind: Bool) { #expect(PlainHolds.isBehindEveryUplink(host) == isBehind) }
 }

@@ -8,12 +8,12 @@ import Testing
     @Test("A sentence is reported once, whatever work fails with it, and the recovery when everything works")
     func once() {
         var health = StorageHealth()
-        let told = [
+        let reported = [
             health.worked([.settling]), health.failed(.settling, "full"),
             health.failed(.settling, "full"), health.failed(.choosing, "full"),
             health.failed(.choosing, "broken"), health.failed(.settling, "broken"),
         ]
-        #expect(told == [false, true, false, false, true, false])
+        #expect(reported == [false, true, false, false, true, false])
         let worked = [
             health.worked([.choosing]), health.worked([.choosing, .reading]),
             health.worked([.settling, .reading]), health.worked([.settling]),

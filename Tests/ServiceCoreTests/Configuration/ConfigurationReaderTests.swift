@@ -61,8 +61,8 @@ struct ConfigurationReaderTests {
         expected.log.level = .debug
         #expect(reader.problems == [])
         #expect(reader.configuration == expected)
-        #expect(reader.places["hooks.timeout"] == "--hooks-timeout")
-        #expect(reader.places["hooks.output"] == "f:4")
+        #expect(reader.sources["hooks.timeout"] == "--hooks-timeout")
+        #expect(reader.sources["hooks.output"] == "f:4")
     }
 
     @Test(
@@ -203,7 +203,7 @@ struct ConfigurationReaderTests {
         let reader = read(lines.joined(separator: "\n"))
         #expect(reader.problems == [])
         #expect(reader.configuration == ServiceConfiguration())
-        #expect(reader.places.count == ServiceOption.all.count)
+        #expect(reader.sources.count == ServiceOption.all.count)
     }
 
     @Test("what is in force can be read again")
@@ -213,7 +213,7 @@ struct ConfigurationReaderTests {
         configuration.metrics.listen = Endpoint("127.0.0.1:1")
         configuration.history.keep = .seconds(90 * 60)
         configuration.monitor.expensive = ["x"]
-        let text = ConfigurationText.effective(configuration, places: ["outbox.group": "f:1"])
+        let text = ConfigurationText.effective(configuration, sources: ["outbox.group": "f:1"])
         #expect(text.contains("# f:1\n"))
         let reader = read(text)
         #expect(reader.problems == [])

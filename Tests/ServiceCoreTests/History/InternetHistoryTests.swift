@@ -119,9 +119,9 @@ struct InternetHistoryTests {
         #expect(changes.count == 14)
         let times = changes.compactMap { $0["time"]?.string }
         #expect(times.count == 14 && times == times.sorted())
-        let told = changes.first { $0["reason"]?.string == "no answer in 10 s" }
-        #expect(told?["interface"]?.string == "eth0" && told?["state"]?.string == "limited")
-        #expect(told?["time"]?.string == WallTime.at(20).text)
+        let reported = changes.first { $0["reason"]?.string == "no answer in 10 s" }
+        #expect(reported?["interface"]?.string == "eth0" && reported?["state"]?.string == "limited")
+        #expect(reported?["time"]?.string == WallTime.at(20).text)
         #expect(json["changes"]?.array?.count == 3)
     }
 

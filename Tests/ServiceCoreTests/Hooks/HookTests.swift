@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Hooks: what runs when, and with what")
 struct HookTests {
-    private func told(_ step: HookQueueStateMachine.Step) -> String {
+    private func reported(_ step: HookQueueStateMachine.Step) -> String {
         switch step {
         case .nothing: "nothing"
         case .list: "list"
@@ -19,10 +19,10 @@ struct HookTests {
     func order() {
         var machine = HookQueueStateMachine()
         #expect(machine.changed(.at(1, .wired, event: .initial)) == .list)
-        #expect(told(machine.found(["b", "10", "2", "Z"])) == "10 status ->wired skipped 0")
-        #expect(told(machine.ended()) == "2 status ->wired skipped 0")
-        #expect(told(machine.ended()) == "Z status ->wired skipped 0")
-        #expect(told(machine.ended()) == "b status ->wired skipped 0")
+        #expect(reported(machine.found(["b", "10", "2", "Z"])) == "10 status ->wired skipped 0")
+        #expect(reported(machine.ended()) == "2 status ->wired skipped 0")
+        #expect(reported(machine.ended()) == "Z status ->wired skipped 0")
+        #expect(reported(machine.ended()) == "b status ->wired skipped 0")
         #expect(machine.ended() == .nothing)
         #expect(machine.isIdle == true)
         #expect(machine.changed(.at(2, .wifi, was: .wired)) == .list)
@@ -40,9 +40,9 @@ struct HookTests {
         #expect(machine.changed(.at(3, .wifi, was: .unreachable)) == .nothing)
         // Only the path changes: the status that no hook has got yet is still reported.
         #expect(machine.changed(.at(4, .wifi, was: .wifi, event: .path)) == .nothing)
-        #expect(told(machine.ended()) == "b status unreachable>wired skipped 0")
+        #expect(reported(machine.ended()) == "b status unreachable>wired skipped 0")
         #expect(machine.ended() == .list)
-        #expect(told(machine.found(["a"])) == "a status wired>wifi skipped 2")
+        #expect(reported(machine.found(["a"])) == "a status wired>wifi skipped 2")
         #expect(machine.skipped == 2)
         #expect(machine.ended() == .nothing)
     }
@@ -53,7 +53,7 @@ struct HookTests {
         _ = machine.changed(.at(1, .wired, was: .wired, event: .path))
         #expect(machine.changed(.at(2, .unreachable, was: .wired)) == .nothing)
         #expect(machine.changed(.at(3, .wired, was: .unreachable)) == .nothing)
-        #expect(told(machine.found(["a"])) == "a path wired>wired skipped 2")
+        #expect(reported(machine.found(["a"])) == "a path wired>wired skipped 2")
     }
 
     @Test("after a stop nothing begins any more, and a program that still ends does no harm")
@@ -81,7 +81,7 @@ struct HookTests {
                 .at(Int64(second), isUp ? .wired : .unreachable, was: isUp ? .unreachable : .wired))
         }
         #expect(machine.ended() == .list)
-        #expect(told(machine.found(["a"])) == "a path wired>wired skipped 9999")
+        #expect(reported(machine.found(["a"])) == "a path wired>wired skipped 9999")
         #expect(machine.ended() == .nothing)
     }
 

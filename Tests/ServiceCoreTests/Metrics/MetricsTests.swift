@@ -85,7 +85,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("a name that would steer the terminal of who looks at it does not")
+    @Test("escape sequences in a name do not reach the terminal")
     func hostileName() {
         var metrics = ServiceMetrics()
         metrics.interface = "w\u{1B}[31m\u{202E}\"\\"

@@ -36,8 +36,8 @@ struct ChangedHistoryTests {
         var random = SeededGenerator(seed: seed)
         var bytes = try Data(contentsOf: URL(filePath: path))
         for _ in 0...Int.random(in: 0..<20, using: &random) {
-            let place = Int.random(in: bytes.indices, using: &random)
-            bytes[place] = UInt8.random(in: .min ... .max, using: &random)
+            let index = Int.random(in: bytes.indices, using: &random)
+            bytes[index] = UInt8.random(in: .min ... .max, using: &random)
         }
         try bytes.write(to: URL(filePath: path))
         if let database = try? HistoryDatabase(reading: path) {

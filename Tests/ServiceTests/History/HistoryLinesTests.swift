@@ -172,10 +172,11 @@ struct HistoryLinesTests {
         _ = try await service.ask { $0.answerHistory(since: nil, limit: 10) { answers.append($0) } }
         let reply = try #require(await answers.wait(forCount: 1).first)
         let lines = try JSONValue(parsing: .init(reply.parameters))["lines"]?.array
-        let told = lines?.map { "\($0["interface"]?.string ?? "path") \($0["internet"]?.string ?? "-")" }
-        #expect(told?.contains("path limited") == true, "\(told ?? [])")
+        let reported = lines?.map { "\($0["interface"]?.string ?? "path") \($0["internet"]?.string ?? "-")" }
+        #expect(reported?.contains("path limited") == true, "\(reported ?? [])")
         #expect(
-            told?.contains("eth0 limited") == true && told?.contains("wwan0 full") == true, "\(told ?? [])")
+            reported?.contains("eth0 limited") == true && reported?.contains("wwan0 full") == true,
+            "\(reported ?? [])")
         #expect(lines?.contains { $0["interface"]?.string == "eth0" && $0["until"] == .null } == true)
 
         // Each change once, though it was told twice.

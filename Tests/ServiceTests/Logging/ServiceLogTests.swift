@@ -25,7 +25,7 @@ struct ServiceLogTests {
             _ = fcntl(reading.number, F_SETFL, O_NONBLOCK)
         }
 
-        func take() -> String {
+        func drain() -> String {
             var all: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {
@@ -53,7 +53,8 @@ struct ServiceLogTests {
         sink(pipe, "auto", stream).write(.error, "c")
         sink(pipe, "auto", "0:0").write(.debug, "d")
         #expect(
-            pipe.take() == "<4>a\n2026-01-02T00:00:00.123Z info: b\n<3>c\n2026-01-02T00:00:00.123Z debug: d\n"
+            pipe.drain()
+                == "<4>a\n2026-01-02T00:00:00.123Z info: b\n<3>c\n2026-01-02T00:00:00.123Z debug: d\n"
         )
     }
 
@@ -62,9 +63,9 @@ struct ServiceLogTests {
         let pipe = try LogPipe()
         let sink = sink(pipe, "journal")
         sink.write(.info, "a\nb\u{1B}[2J")
-        #expect(pipe.take() == "<6>a\u{FFFD}b\u{FFFD}[2J\n")
+        #expect(pipe.drain() == "<6>a\u{FFFD}b\u{FFFD}[2J\n")
         sink.write(.info, String(repeating: "é", count: 5000))
-        let long = pipe.take()
+        let long = pipe.drain()
         #expect(long.hasSuffix("é\n"))
         #expect(long.utf8.count <= 4096)
         #expect(!long.contains("\u{FFFD}"))
@@ -79,24 +80,24 @@ struct ServiceLogTests {
         logger.write(.info, "not this")
         logger.write(.notice, "this")
         logger.error("and that", metadata: ["b": "2", "a": "1"])
-        #expect(pipe.take() == "<5>this\n<3>and that a=1 b=2\n")
+        #expect(pipe.drain() == "<5>this\n<3>and that a=1 b=2\n")
         // A configuration that was read again applies to existing loggers.
         sink.level = .debug
         logger.write(.debug, "and this")
-        #expect(pipe.take() == "<7>and this\n")
+        #expect(pipe.drain() == "<7>and this\n")
     }
 
     @Test("without a reader lines are lost and counted, and writing never waits")
-    func nobodyReads() throws {
+    func withoutReader() throws {
         let pipe = try LogPipe()
         let sink = sink(pipe, "journal")
         let text = String(repeating: "x", count: 1000)
         for _ in 0..<200 { sink.write(.info, text) }
-        let before = pipe.take().split(separator: "\n")
+        let before = pipe.drain().split(separator: "\n")
         #expect(before.count < 200)
         #expect(before.allSatisfy { $0 == "<6>\(text)" })
         sink.write(.info, "after")
-        #expect(pipe.take() == "<4>\(200 - before.count) lines were lost: nobody read the log\n<6>after\n")
+        #expect(pipe.drain() == "<4>\(200 - before.count) lines were lost: nobody read the log\n<6>after\n")
     }
 
     @Test("ten thousand changes in a minute are sixty lines, and the rest is counted at the end")

@@ -13,9 +13,10 @@ import Testing
 /// stopped, `-` nothing.
 ///
 /// Actions: `>` send, `0`…`4` prepare an attempt, the request, the redirect, a new body, a range, `n` wait
-/// for the network, `|` pause, `:` unpause, `x` give up the exchange, `!` give it up and fail, `=` resume the
-/// content, `*` end the exchange, `k` cancel the timer, `r` reconnect, `f` follow the redirect, `c` answer
-/// the challenge, `F` fail the try, `.` use the response, `-` nothing; of an answer: `a` counts, `~` late.
+/// for the network, `|` pause, `:` unpause, `x` give up the exchange, `!` give it up and fail, `=` resume
+/// the content, `*` end the exchange, `k` cancel the timer, `r` reconnect, `f` follow the redirect, `c`
+/// answer the challenge, `F` fail the try, `.` use the response, `-` nothing; of an answer: `a` counts, `~`
+/// late.
 ///
 /// States: `p` preparing, `w` waiting, `s` sending, `r` receiving, `d` deciding, `D` deciding about a whole
 /// response, `a` asking, `b` backing off, `.` finished; a capital `P` `W` `A` `B` while parked.
@@ -274,7 +275,7 @@ private struct RequestMarbles {
         #expect(marbles.actions("spP") == ">x2")
     }
 
-    @Test mutating func `A file goes on with the bytes that are missing`() {
+    @Test mutating func `A file is resumed with the missing bytes`() {
         marbles.progress.interruption.hasHead = true
         marbles.progress.interruption.content = .file(bytes: 1000)
         marbles.progress.interruption.canContinue = true

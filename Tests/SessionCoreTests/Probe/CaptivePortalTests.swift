@@ -26,8 +26,8 @@ struct CaptivePortalTests {
         #expect(try portal(#"{"captive":false}"#) == CaptivePortal(isCaptive: false))
         // An address that no browser opens is none.
         for url in ["javascript:alert(1)", "file:///etc/passwd", "", "portal", "https://"] {
-            let told = try portal(#"{"captive":true,"user-portal-url":"\#(url)"}"#)
-            #expect(told == CaptivePortal(isCaptive: true), "\(url)")
+            let reported = try portal(#"{"captive":true,"user-portal-url":"\#(url)"}"#)
+            #expect(reported == CaptivePortal(isCaptive: true), "\(url)")
         }
     }
 
@@ -77,9 +77,9 @@ struct CaptivePortalTests {
         #expect(found.joined(with: CaptivePortal(isCaptive: false, signInURL: login)) == found)
         #expect(found.joined(with: nil) == found)
         let silent = InternetAnswer(.limited, "no answer in 10 s", isSilence: true)
-        let told = silent.joined(with: captive)
-        #expect(told.state == .portal && told.portalURL == login && !told.isSilence)
-        #expect(told.reason == "the network says that a sign-in is missing; no answer in 10 s" + words)
+        let reported = silent.joined(with: captive)
+        #expect(reported.state == .portal && reported.portalURL == login && !reported.isSilence)
+        #expect(reported.reason == "the network says that a sign-in is missing; no answer in 10 s" + words)
         #expect(silent.joined(with: nil) == silent)
         #expect(InternetAnswer(.full).joined(with: captive) == InternetAnswer(.full))
     }

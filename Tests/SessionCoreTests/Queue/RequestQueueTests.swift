@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test("AF-232 who is suspended has no place, and takes one again")
-    func suspensionGivesThePlaceBack() {
+    func suspensionFreesTheSlot() {
         var queue = NamedQueue { $0.maximumActive = 2 }
         for name in ["a", "b", "c", "d"] { queue.add(name) }
         #expect(queue.started() == "ab")

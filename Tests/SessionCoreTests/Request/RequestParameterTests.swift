@@ -94,11 +94,11 @@ struct RequestParameterTests {
     func untyped() throws {
         final class Thing {}
         let nothing: Int? = nil
-        let nobody: Thing? = nil
+        let missing: Thing? = nil
         let some: Any = Int?.some(4) as Any
         let mixed: [String: Any] = [
             "int": 1, "small": Int8(-1), "big": UInt64.max, "double": 2.5, "float": Float(0.1), "bool": true,
-            "text": "t", "part": "xyz".dropFirst(), "nothing": nothing as Any, "nobody": nobody as Any,
+            "text": "t", "part": "xyz".dropFirst(), "nothing": nothing as Any, "nobody": missing as Any,
             "some": some,
             "date": Date(timeIntervalSince1970: 1), "data": Data([1]),
             "list": [1, "a", nothing as Any] as [Any],

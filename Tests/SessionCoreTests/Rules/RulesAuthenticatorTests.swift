@@ -14,7 +14,7 @@ private final class TokenService: Authenticator {
     }
     struct Closed: Error {}
 
-    private let desk = Mutex<[CheckedContinuation<Bool, Never>]>([])
+    private let waiting = Mutex<[CheckedContinuation<Bool, Never>]>([])
     private let arrivals: AsyncStream<Void>.Continuation
     let asked: AsyncStream<Void>
 
@@ -30,7 +30,7 @@ private final class TokenService: Authenticator {
 
     func refresh(_ credential: Token) async throws -> Token {
         let isOpen = await withCheckedContinuation { continuation in
-            desk.withLock { $0.append(continuation) }
+            waiting.withLock { $0.append(continuation) }
             arrivals.yield()
         }
         guard isOpen else { throw Closed() }
@@ -38,7 +38,7 @@ private final class TokenService: Authenticator {
     }
 
     func answer(_ isOpen: Bool) {
-        for continuation in desk.withLock({ waiting in
+        for continuation in waiting.withLock({ waiting in
             let all = waiting; waiting = []; return all
         }) { continuation.resume(returning: isOpen) }
     }
@@ -61,8 +61,8 @@ struct RulesAuthenticatorTests {
         "a hundred refused requests: one refresh, and all are sent again with the new token",
         .timeLimit(.minutes(10)))
     func hundred() async throws {
-        let desk = TokenService()
-        let interceptor = AuthenticationInterceptor(desk, credential: .init(number: 1))
+        let service = TokenService()
+        let interceptor = AuthenticationInterceptor(service, credential: .init(number: 1))
         let refused = try state(0, status: 401)
         let signed = try await interceptor.adapt(SessionRequest("http://h/"), state: state(0))
         #expect(signed.headerFields[.authorization] == "1")
@@ -75,9 +75,9 @@ struct RulesAuthenticatorTests {
                     return try await interceptor.adapt(signed, state: state(1)).headerFields[.authorization]
                 }
             }
-            var asked = desk.asked.makeAsyncIterator()
+            var asked = service.asked.makeAsyncIterator()
             _ = await asked.next()
-            desk.answer(true)
+            service.answer(true)
             return try await group.reduce(into: []) { $0.append($1) }
         }
         // Those who came after the refresh were signed with the older token, and did not refresh again.
@@ -87,39 +87,42 @@ struct RulesAuthenticatorTests {
 
     @Test("a refresh that fails fails the request with its error")
     func failing() async throws {
-        let desk = TokenService()
-        let interceptor = AuthenticationInterceptor(desk, credential: .init(number: 1, requiresRefresh: true))
+        let service = TokenService()
+        let interceptor = AuthenticationInterceptor(
+            service, credential: .init(number: 1, requiresRefresh: true))
         let adapted = Task { try await interceptor.adapt(SessionRequest("http://h/"), state: state(0)) }
-        var asked = desk.asked.makeAsyncIterator()
+        var asked = service.asked.makeAsyncIterator()
         _ = await asked.next()
-        desk.answer(false)
+        service.answer(false)
         await #expect(throws: TokenService.Closed.self) { _ = try await adapted.value }
     }
 
     @Test("whoever is cancelled waits no longer, and the refresh goes on for the others")
     func cancelling() async throws {
-        let desk = TokenService()
-        let interceptor = AuthenticationInterceptor(desk, credential: .init(number: 1, requiresRefresh: true))
+        let service = TokenService()
+        let interceptor = AuthenticationInterceptor(
+            service, credential: .init(number: 1, requiresRefresh: true))
         let first = Task { try await interceptor.adapt(SessionRequest("http://h/"), state: state(0)) }
-        var asked = desk.asked.makeAsyncIterator()
+        var asked = service.asked.makeAsyncIterator()
         _ = await asked.next()
         first.cancel()
         await #expect(throws: CancellationError.self) { _ = try await first.value }
         async let second = interceptor.adapt(SessionRequest("http://h/"), state: state(0))
-        desk.answer(true)
+        service.answer(true)
         #expect(try await second.headerFields[.authorization] == "2")
     }
 
     @Test("a credential that is set meanwhile lets those go on who wait")
     func replacing() async throws {
-        let desk = TokenService()
-        let interceptor = AuthenticationInterceptor(desk, credential: .init(number: 1, requiresRefresh: true))
+        let service = TokenService()
+        let interceptor = AuthenticationInterceptor(
+            service, credential: .init(number: 1, requiresRefresh: true))
         async let adapted = interceptor.adapt(SessionRequest("http://h/"), state: state(0))
-        var asked = desk.asked.makeAsyncIterator()
+        var asked = service.asked.makeAsyncIterator()
         _ = await asked.next()
         await interceptor.setCredential(.init(number: 50))
         #expect(try await adapted.headerFields[.authorization] == "50")
-        desk.answer(true)
+        service.answer(true)
     }
 
     @Test("what a redirect has left behind was not refused; an older credential is replaced once")

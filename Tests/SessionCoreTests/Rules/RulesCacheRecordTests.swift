@@ -147,8 +147,8 @@ struct RulesCacheRecordTests {
                 #expect(gone == expected)
             case 2:
                 index.used(key)
-                if let place = model.firstIndex(where: { $0.key == key }) {
-                    model.append(model.remove(at: place))
+                if let index = model.firstIndex(where: { $0.key == key }) {
+                    model.append(model.remove(at: index))
                 }
             default:
                 index.removed(key)

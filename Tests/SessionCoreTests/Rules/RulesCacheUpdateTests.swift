@@ -25,7 +25,7 @@ struct RulesCacheUpdateTests {
         #expect(name(try Fixture.request(["accept-language": "de", "x-kind": ""]), entry) == "load")
     }
 
-    @Test("what was stored decoded is not handed to who wants it as it is")
+    @Test("content that was stored decoded is not handed to requests that want it raw")
     func decoding() throws {
         let entry = try Fixture.entry(["cache-control": "max-age=60"])
         var request = try Fixture.request()

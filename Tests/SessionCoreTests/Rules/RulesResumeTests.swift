@@ -275,11 +275,11 @@ struct RulesResumeTests {
             (206, nil, "bytes 0-19/*", true), (206, nil, "bananas", true), (206, nil, "bytes 0-19/20", false),
             (206, "bytes=0-9", "bytes 0-9/20", false), (200, nil, "bytes 0-9/20", false),
         ] as [(Int, String?, String?, Bool)])
-    func unaskedPart(_ status: Int, _ asked: String?, _ told: String?, _ isWrong: Bool) throws {
+    func unaskedPart(_ status: Int, _ asked: String?, _ reported: String?, _ isWrong: Bool) throws {
         var request = try SessionRequest("https://a.example/file")
         request.headerFields[.range] = asked
         var fields = HTTPFields()
-        fields[.contentRange] = told
+        fields[.contentRange] = reported
         let response = SessionResponse(url: request.url, statusCode: status, headerFields: fields)
         #expect((ResumeRules.unaskedPart(request, response) != nil) == isWrong)
     }

@@ -42,7 +42,7 @@ struct TrustJudgementTests {
     }
 
     @Test("AF-189 a pin matches wherever it is in the chain", arguments: pinningModes)
-    func anyPlace(_ mode: SecurityPolicy.PinningMode) {
+    func anyCertificate(_ mode: SecurityPolicy.PinningMode) {
         for pin in StatedFacts.chain { #expect(judge(mode, [pin]) == .accepted, "\(pin.subject)") }
         #expect(judge(mode, StatedFacts.chain) == .accepted)
     }

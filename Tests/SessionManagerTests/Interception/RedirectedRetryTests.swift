@@ -86,15 +86,16 @@ struct RedirectedRetryTests {
     @Test("another origin that refuses a request without the credential says nothing about the credential")
     func authentication() async throws {
         let lab = try await Lab()
-        let desk = CountingAuthenticator()
+        let authenticator = CountingAuthenticator()
         var options = TaskOptions()
-        options.interceptor = AuthenticationInterceptor(desk, credential: .init(token: "redirected-sign.1"))
+        options.interceptor = AuthenticationInterceptor(
+            authenticator, credential: .init(token: "redirected-sign.1"))
         let elsewhere = lab.origin.url("/auth-token?key=redirected-sign-target", at: .http, host: "localhost")
         let request = try lab.request("/redirect-to?key=redirected-sign&url=\(elsewhere)")
         let end = try await lab.run(request, options: options)
         #expect(end.response?.statusCode == 401)
         #expect(end.error?.code == .badServerResponse)
-        #expect(desk.refreshes.all.isEmpty)
+        #expect(authenticator.refreshes.all.isEmpty)
         let key = "redirected-sign"
         #expect(try await lab.origin.statistics(key).authorizations == ["Bearer redirected-sign.1"])
         #expect(try await lab.origin.statistics("\(key)-target").authorizations == [""])
@@ -103,14 +104,14 @@ struct RedirectedRetryTests {
     @Test("a redirect within the origin keeps the credential, and its refusal has it refreshed")
     func sameOrigin() async throws {
         let lab = try await Lab()
-        let desk = CountingAuthenticator()
+        let authenticator = CountingAuthenticator()
         var options = TaskOptions()
-        options.interceptor = AuthenticationInterceptor(desk, credential: .init(token: "old"))
+        options.interceptor = AuthenticationInterceptor(authenticator, credential: .init(token: "old"))
         let request = try lab.request(
             "/redirect-to?key=redirected-refresh&url=/auth-token?key=redirected-home")
         let end = try await lab.run(request, options: options)
         #expect(end.response?.statusCode == 200)
-        #expect(desk.refreshes.all.count == 1)
+        #expect(authenticator.refreshes.all.count == 1)
         #expect(try await lab.origin.count("redirected-refresh") == 2)
     }
 }

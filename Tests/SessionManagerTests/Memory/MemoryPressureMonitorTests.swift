@@ -48,7 +48,7 @@ struct MemoryPressureMonitorTests {
         let number = pair.number
         let calls = EventLog<UInt8>()
         var monitor: MemoryPressureMonitor? = MemoryPressureMonitor(
-            [pair.takeTrigger()].compactMap { $0 }, files: [], on: reactor, queue: .custom { $0() }
+            [pair.removeTrigger()].compactMap { $0 }, files: [], on: reactor, queue: .custom { $0() }
         ) {
             // A pressure file is not ready any more once it has been asked; a socket is, until a reader
             // reads.
@@ -76,7 +76,7 @@ struct MemoryPressureMonitorTests {
         defer { reactor.stop() }
         let pair = try UrgentPair()
         let monitor = MemoryPressureMonitor(
-            [pair.takeTrigger()].compactMap { $0 }, files: [], on: reactor, queue: .custom { $0() },
+            [pair.removeTrigger()].compactMap { $0 }, files: [], on: reactor, queue: .custom { $0() },
             handler: {})
         #expect(try await watches(reactor) == 1)
         // Both directions closed is what a descriptor reports unasked.
@@ -159,7 +159,7 @@ private final class UrgentPair: Sendable {
     }
 
     /// The near end; once.
-    func takeTrigger() -> MemoryPressureMonitor.Trigger? { trigger.withLock { $0.take() } }
+    func removeTrigger() -> MemoryPressureMonitor.Trigger? { trigger.withLock { $0.take() } }
 
     /// Waits until the near end is closed; false where it says something instead.
     var isLeft: Bool {

@@ -61,4 +61,21 @@ struct CostScenarios {
         let peers = try await paths.requests(kind.mayMove ? 2 : 1).map(\.peer)
         #expect(peers.last == (kind.mayMove ? TwoPaths.secondAddress : "10.1.0.2"))
     }
+
+    @Test(
+        "UPL-460 A free uplink takes over before a preferred one that costs, which does where the free one is dead",
+        arguments: [false, true])
+    func freeFirst(isFreeDead: Bool) async throws {
+        let paths = try await TwoPaths(size: 1 << 20)
+        try await paths.addThirdPath()
+        if isFreeDead { try await paths.killLine("pc") }
+        let monitor = LineClient.monitor(paths) { $0.metered = [TwoPaths.second: .guessYes] }
+        let client = LineClient(paths, follows: .provider(monitor))
+        let download = try await client.stalledDownload()
+        try await paths.killLine()
+        paths.release()
+        #expect(try await client.end(of: download) == nil)
+        let peers = try await paths.requests(2).map(\.peer)
+        #expect(peers == ["10.1.0.2", isFreeDead ? TwoPaths.secondAddress : "10.3.0.2"])
+    }
 }

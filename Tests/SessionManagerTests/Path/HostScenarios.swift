@@ -59,7 +59,7 @@ struct HostScenarios {
         let near = paths.lab.near
         try await near.ip(batch: "route del default via 10.1.0.1\nroute del default via 10.2.0.1")
         // Nothing holds it back: so it runs into what a queue that has not heard of the loss yet runs into.
-        let manager = FollowingManager(.nobody, in: near).manager
+        let manager = FollowingManager(.none, in: near).manager
         #expect(await (try task(manager, "/quick?1")).outcome().error == nil)
         while true {
             try await paths.cut(.linkDown)

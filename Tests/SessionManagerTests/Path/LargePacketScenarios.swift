@@ -45,7 +45,7 @@ struct LargePacketScenarios {
     }
 
     @Test("UPL-289 Where both lines do it, nothing goes to and fro, and the time-out says what is wrong")
-    func told() async throws {
+    func reported() async throws {
         let paths = try await TwoPaths()
         try await loseLargePackets(paths, over: "pa, pb")
         var options = TaskOptions()

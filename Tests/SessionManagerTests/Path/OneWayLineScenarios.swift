@@ -29,18 +29,26 @@ struct OneWayLineScenarios {
         #expect(Set(requests.map(\.query)).count == 4)
     }
 
-    @Test("UPL-304 A POST whose answer does not come through is not sent again, and what may be is")
-    func answer() async throws {
+    @Test(
+        "UPL-304 A POST whose answer does not come through is not sent again, and what may be is",
+        arguments: [HTTPRequest.Method.post, .put])
+    func answer(_ method: HTTPRequest.Method) async throws {
         let paths = try await TwoPaths()
         let client = LineClient(paths)
         #expect(try await client.fetch("/quick?first").error == nil)
         try await paths.killLine("pa", .fromServer)
-        let error = await (try client.start(client.request("/quick?post", .post))).outcome().error
-        #expect(error?.code == .networkConnectionLost)
-        #expect(error?.message.contains("the outcome is unknown") == true)
+        let error = await (try client.start(client.request("/quick?sent", method))).outcome().error
+        if method == .post {
+            #expect(error?.code == .networkConnectionLost)
+            #expect(error?.message.contains("the outcome is unknown") == true)
+        } else {
+            #expect(error == nil)
+        }
         #expect(try await client.fetch("/quick?last").error == nil)
         let events = try await paths.events
-        #expect(events.peers(of: "/quick", query: "post") == ["10.1.0.2"])
+        #expect(
+            events.peers(of: "/quick", query: "sent")
+                == (method == .post ? ["10.1.0.2"] : ["10.1.0.2", TwoPaths.secondAddress]))
         #expect(events.peers(of: "/quick", query: "last") == [TwoPaths.secondAddress])
     }
 

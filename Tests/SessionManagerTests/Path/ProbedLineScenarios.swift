@@ -71,7 +71,16 @@ struct ProbedLineScenarios {
         #expect(try await lab.fetch("/quick").error == nil)
         try await lab.paths.killLine()
         await lab.ask(.limited, .full)
+        let steps = EventLog<String>()
+        lab.manager.eventMonitors = [
+            EventMonitor {
+                if case .sent = $1 { steps.append("sent") }
+                if case .completed = $1 { steps.append("completed") }
+            }
+        ]
         #expect(try await lab.fetch("/quick").error == nil)
+        // It was not sent over the dead line before.
+        #expect(await steps.wait { $0.contains("completed") } == ["sent", "completed"])
         #expect(try await lab.requests(2).map(\.peer) == ["10.1.0.2", TwoPaths.secondAddress])
         let detour = try #require(lab.manager.queue.detour)
         #expect(detour.line == "a0" && detour.uplink == "b0")

@@ -71,7 +71,7 @@ struct ProbedNameScenarios {
         defer { names.program.terminate() }
         // Nothing answers at these, not even that they are not there.
         try await paths.lab.far.ip("route add blackhole 10.8.0.0/24")
-        let servers = ["10.8.0.1", "10.8.0.2", "10.8.0.3", "10.8.0.4"].compactMap { IPAddress($0) }
+        let servers = ["10.8.0.1", "10.8.0.2", "10.8.0.3", "10.8.0.4"].compactMap { NameServer($0) }
         let good = NameServerFiles().servers(for: 0, name: TwoPaths.second)
         let answers = EventLog<[IPAddress]>()
         let reactor = paths.lab.near.reactor

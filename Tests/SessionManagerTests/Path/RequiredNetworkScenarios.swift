@@ -53,7 +53,7 @@ struct RequiredNetworkScenarios {
         let paths = try await TwoPaths()
         let monitor = provider(paths, .interface(TwoPaths.second))
         monitor.startMonitoring()
-        let free = following(paths, .nobody)
+        let free = following(paths, .none)
         let own = following(paths, .requiring(.interface(TwoPaths.second)))
         let given = following(paths, .provider(monitor))
         for following in [own, free, given, own] {
@@ -93,7 +93,7 @@ struct RequiredNetworkScenarios {
     @Test(
         "UPL-143 a transfer follows its medium to the link that takes over, by the rules of a lost path",
         arguments: [TwoPaths.Cut.linkDown, .carrierLost, .addressRemoved, .routeDeleted, .linkRemoved])
-    func takesOver(_ cut: TwoPaths.Cut) async throws {
+    func handsOver(_ cut: TwoPaths.Cut) async throws {
         let paths = try await TwoPaths(size: 1 << 20)
         let following = following(paths, .requiring(.medium(.wired)))
         let download = try await begin(following, paths)
@@ -145,7 +145,7 @@ struct RequiredNetworkScenarios {
     @Test("UPL-146 a queue that turns to a required network holds what waits until that has a path")
     func turns() async throws {
         let paths = try await TwoPaths()
-        let following = following(paths, .nobody)
+        let following = following(paths, .none)
         #expect(try await fetch(following, "\(paths.base)/quick").error == nil)
         following.manager.queue.follows = .requiring(.interface("late0"))
         let task = try following.manager.dataTask(with: try SessionRequest("\(paths.base)/quick")) {

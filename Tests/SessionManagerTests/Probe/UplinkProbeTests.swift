@@ -69,7 +69,7 @@ struct UplinkProbeTests {
     init() async throws { origin = try await TestSupport.Origin.shared }
 
     private func probe(
-        _ path: String, _ provider: Uplinks, root: String = "", inquiry: Duration = .seconds(60)
+        _ path: String, _ provider: Uplinks, root: String = "", portalRequest: Duration = .seconds(60)
     ) throws -> InternetProbe {
         var session = SessionConfiguration()
         session.hostAddresses = origin.resolveEntries
@@ -79,7 +79,7 @@ struct UplinkProbeTests {
             expectation: InternetExpectation(statusCodes: [204...204]))
         // A machine that is busy elsewhere is no network that is silent.
         configuration.timeout = .seconds(3600)
-        configuration.longestInquiry = inquiry
+        configuration.longestPortalTimeout = portalRequest
         configuration.firstPause = .milliseconds(20)
         configuration.longestPause = .milliseconds(20)
         configuration.systemRoot = root
@@ -100,9 +100,14 @@ struct UplinkProbeTests {
         return root
     }
 
-    private func word(_ key: String) -> String {
+    /// A network's own word, as it has to be but for what is given; `spaces` make it longer.
+    private func word(
+        _ key: String, type: String = "application/captive%2Bjson", status: Int = 200, spaces: Int = 0,
+        at server: OriginListener = .https
+    ) -> String {
         let json = "%7B%22captive%22:true,%22user-portal-url%22:%22https://portal.example.com/hello%22%7D"
-        return origin.url("/body?key=\(key)&type=application/captive%2Bjson&text=\(json)", at: .https)
+        return origin.url(
+            "/body?key=\(key)&type=\(type)&status=\(status)&spaces=\(spaces)&text=\(json)", at: server)
     }
 
     @Test(
@@ -128,9 +133,10 @@ struct UplinkProbeTests {
     }
 
     @Test(
-        "UPL-353 a network's address in a file that others may write is not asked", .timeLimit(.minutes(10)))
-    func openFile() async throws {
-        let root = try files(word("uplink-open"), mode: 0o666)
+        "UPL-353 a network's address in a file that others may write is not asked", .timeLimit(.minutes(10)),
+        arguments: [0o664, 0o646] as [mode_t])
+    func openFile(mode: mode_t) async throws {
+        let root = try files(word("uplink-open"), mode: mode)
         let target = "http://portal.example.com/login"
         let probe = try probe("/redirect-to?url=\(target)&code=302", Uplinks("main"), root: root.path)
         probe.start()
@@ -141,24 +147,33 @@ struct UplinkProbeTests {
 
     @Test(
         "UPL-281 a network whose word does not come, or is another, leaves what was found",
-        .timeLimit(.minutes(10)), arguments: ["refused", "long", "html", "plain"])
+        .timeLimit(.minutes(10)), arguments: ["refused", "long", "html", "error", "plain"])
     func noWord(kind: String) async throws {
+        let key = "uplink-no-word-\(kind)"
         let address =
             switch kind {
             case "refused": "https://127.0.0.1:\(origin.port(.refused))/"
-            case "long": origin.url("/bytes/100000?type=application/captive%2Bjson", at: .https)
-            case "html": origin.url("/html", at: .https)
-            default: origin.url("/body?type=application/captive%2Bjson&text=%7B%22captive%22:true%7D")
+            case "long": word(key, spaces: 17 << 10)
+            case "html": word(key, type: "text/html")
+            case "error": word(key, status: 500)
+            default: word(key, at: .http)
             }
         let target = "http://portal.example.com/login"
         let root = try files(address)
-        let probe = try probe(
-            "/redirect-to?url=\(target)&code=302", Uplinks("main"), root: root.path)
-        probe.start()
-        let found = await uplinks(of: probe, where: known)
-        #expect(found.map(\.state) == [.portal])
-        #expect(found.first?.portalURL?.absoluteString == target)
-        #expect(found.first?.reason == "redirected to \(target)")
+        for (path, state) in [
+            ("/redirect-to?url=\(target)&code=302", InternetState.portal), ("/status/500", .limited),
+        ] {
+            let probe = try probe(path, Uplinks("main"), root: root.path)
+            probe.start()
+            let found = await uplinks(of: probe, where: known)
+            #expect(found.map(\.state) == [state])
+            #expect(found.first?.portalURL?.absoluteString == (state == .portal ? target : nil))
+            let reason = found.first?.reason
+            #expect(reason == "redirected to \(target)" || reason?.hasPrefix("500 from http://") == true)
+        }
+        let asked = try await origin.count(key)
+        // Each probe asks again and again.
+        #expect(kind == "refused" || kind == "plain" ? asked == 0 : asked >= 2)
     }
 
     @Test(
@@ -184,12 +199,13 @@ struct UplinkProbeTests {
 
     @Test(
         "UPL-405 a network's own word is waited for a short while, not as long as the server's answer",
-        .timeLimit(.minutes(10)))
-    func slowWord() async throws {
+        .timeLimit(.minutes(10)), arguments: ["/hold/uplink-never", "/drip?n=16000&ms=50"])
+    func slowWord(path: String) async throws {
         let target = "http://portal.example.com/login"
-        let root = try files(origin.url("/hold/uplink-never?key=uplink-slow", at: .https))
+        let root = try files(origin.url(path, at: .https))
         let probe = try probe(
-            "/redirect-to?url=\(target)&code=302", Uplinks("main"), root: root.path, inquiry: .seconds(1))
+            "/redirect-to?url=\(target)&code=302", Uplinks("main"), root: root.path,
+            portalRequest: .seconds(1))
         probe.start()
         let found = await uplinks(of: probe, where: known)
         #expect(found.map(\.reason) == ["redirected to \(target)"])

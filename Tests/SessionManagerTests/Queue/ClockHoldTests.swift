@@ -14,7 +14,7 @@ struct ClockHoldTests {
     @Test(
         "UPL-153 a request that a wrong clock fails waits, says why, and goes on when the clock is set",
         arguments: [HTTPRequest.Method.get, .post])
-    func goesOn(_ method: HTTPRequest.Method) async throws {
+    func resumes(_ method: HTTPRequest.Method) async throws {
         let lab = try await ClockLab()
         let key = "clock-\(method.rawValue.lowercased())-\(lab.port.port)"
         let body = method == .post ? RequestBody.data(Data("hello".utf8)) : nil

@@ -51,7 +51,7 @@ struct ClockLab {
         configuration.hostAddresses = ["origin.test:\(port.port):127.0.0.1"]
         configuration.proxy = ""
         var queue = RequestQueue.Settings()
-        queue.follows = .nobody
+        queue.follows = .none
         queue.clock = clock.calls
         change(&queue)
         var policy = SecurityPolicy(pinningMode: pinning)

@@ -53,7 +53,7 @@ struct OfflineRetrierTests {
 
     @Test("AF-237 a task that was tried fails with its own error when the network does not come back")
     func originalError() async throws {
-        let lab = try await QueueLab(.unreachable) { $0.follows = .nobody }
+        let lab = try await QueueLab(.unreachable) { $0.follows = .none }
         var options = TaskOptions()
         options.interceptor = Interceptor(retriers: [
             OfflineRetrier(provider: lab.network, limit: .milliseconds(20))

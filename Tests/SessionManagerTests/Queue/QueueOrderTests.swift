@@ -206,7 +206,7 @@ struct QueueOrderTests {
         let lab = try await QueueLab(.unreachable)
         let task = try lab.task("/get?key=other-provider")
         await lab.counts { $0.waitingForNetwork == 1 }
-        lab.queue.follows = .nobody
+        lab.queue.follows = .none
         #expect(await task.outcome().error == nil)
         #expect(lab.network.observerCount == 0)
     }

@@ -31,22 +31,29 @@ struct QueueReturnTests {
         #expect(Set(requests).count == 100 && requests.count == 100)
     }
 
-    @Test("a task that needs the internet waits until the probe has found it, others do not")
-    func internet() async throws {
-        let lab = try await QueueLab(.wired)
+    /// The queue's probe after its first question, which failed, as behind a router whose uplink is down.
+    private func failedProbe(_ lab: QueueLab, _ key: String, awaitedPause: Duration) async throws
+        -> InternetProbe
+    {
         var session = SessionConfiguration()
         session.proxy = ""
-        // Fails once, as behind a router whose uplink is down.
         var configuration = InternetProbeConfiguration(
-            try SessionRequest(lab.origin.url("/retry-after?key=queue-probe&times=1&status=503")).url,
+            try SessionRequest(lab.origin.url("/retry-after?key=\(key)&times=1&status=503")).url,
             expectation: InternetExpectation())
         configuration.firstPause = .seconds(3600)
         configuration.longestPause = .seconds(3600)
-        configuration.longestAwaitedPause = .seconds(3600)
+        configuration.longestAwaitedPause = awaitedPause
         let probe = try InternetProbe(configuration, provider: nil, session: session)
         lab.queue.internetProbe = probe
         probe.start()
         for await state in probe.states where state != .unknown { break }
+        return probe
+    }
+
+    @Test("a task that needs the internet waits until the probe has found it, others do not")
+    func internet() async throws {
+        let lab = try await QueueLab(.wired)
+        let probe = try await failedProbe(lab, "queue-probe", awaitedPause: .seconds(3600))
         let asking = try lab.task("/get?key=queue-internet") { $0.requiresInternet = true }
         await lab.counts { $0.waitingForNetwork == 1 }
         #expect(asking.waitingReason == .internet)
@@ -60,19 +67,9 @@ struct QueueReturnTests {
     @Test("UPL-406 a task that waits for the internet has the probe ask soon")
     func awaitedInternet() async throws {
         let lab = try await QueueLab(.wired)
-        var session = SessionConfiguration()
-        session.proxy = ""
-        var configuration = InternetProbeConfiguration(
-            try SessionRequest(lab.origin.url("/retry-after?key=queue-awaited&times=1&status=503")).url,
-            expectation: InternetExpectation())
-        configuration.firstPause = .seconds(3600)
-        configuration.longestPause = .seconds(3600)
-        configuration.longestAwaitedPause = .milliseconds(10)
-        let probe = try InternetProbe(configuration, provider: nil, session: session)
-        lab.queue.internetProbe = probe
-        probe.start()
-        for await state in probe.states where state != .unknown { break }
-        #expect(await (try lab.task("/get?key=queue-awaited-other")).outcome().error == nil)
+        let probe = try await failedProbe(lab, "queue-awaited", awaitedPause: .milliseconds(10))
+        // It takes longer than the pause for what is awaited.
+        #expect(await (try lab.task("/delay/0.2?key=queue-awaited-other")).outcome().error == nil)
         #expect(try await lab.origin.count("queue-awaited") == 1)
         let asking = try lab.task("/get") { $0.requiresInternet = true }
         #expect(await asking.outcome().error == nil)

@@ -49,7 +49,7 @@ struct PolicyHandshakeTests {
     }
 
     @Test("AF-189 a pin matches wherever it is in the chain", arguments: pinningModes)
-    func anyPlace(_ mode: SecurityPolicy.PinningMode) async throws {
+    func anyCertificate(_ mode: SecurityPolicy.PinningMode) async throws {
         let pins: [[OriginCertificate]] = [[.leaf], [.intermediate], [.root], [.leaf, .intermediate, .root]]
         for pins in pins {
             let result = try await handshake(.https, mode, pins)

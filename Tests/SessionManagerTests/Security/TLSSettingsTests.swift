@@ -24,6 +24,15 @@ struct TLSSettingsTests {
         return policy
     }
 
+    @Test("UPL-490 OpenSSL is found once libcurl is loaded, although it was looked for before")
+    func loadedLater() async {
+        await #expect(processExitsWith: .success) {
+            #expect(throws: SessionError.self) { try OpenSSL.load() }
+            _ = try CurlLibrary.load()
+            try OpenSSL.load()
+        }
+    }
+
     @Test("every connection under a policy with pins is judged: no TLS session is resumed")
     func resumption() async throws {
         let probe = try await probe()
@@ -43,7 +52,7 @@ struct TLSSettingsTests {
         var resumed: [Bool] = []
         for _ in 1...3 { resumed.append(try probe.get(.https, path: "/connection", settings).isResumed) }
         #expect(resumed.first == false && resumed.last == true)
-        // Sessions of the plain policy are not taken over either.
+        // Sessions of the plain policy are not reused either.
         let after = try probe.get(.https, judged)
         #expect(after.isAccepted && after.evaluator?.handshakeCount == 1)
         probe.close()

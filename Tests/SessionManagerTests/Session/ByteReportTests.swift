@@ -119,15 +119,15 @@ struct ByteReportTests {
     @Test("a transfer does not go on while the delegate is far behind")
     func slow() async throws {
         let lab = try await Lab()
-        let told = Mutex<(heard: Int64, ahead: Int64)>((0, 0))
+        let reported = Mutex<(heard: Int64, ahead: Int64)>((0, 0))
         let other = URLSessionManager(configuration: lab.manager.configuration)
         let request = try lab.request("/bytes/10")
         let delegate = Delegate(dawdle: { task, content in
             // The loop has time for much more.
-            if told.withLock({ $0.heard }) == 0 {
+            if reported.withLock({ $0.heard }) == 0 {
                 for _ in 0..<20 { _ = try? await other.data(for: request) }
             }
-            told.withLock {
+            reported.withLock {
                 $0.heard += Int64(content.count)
                 $0.ahead = max($0.ahead, task.downloadProgress.completedBytes - $0.heard)
             }
@@ -137,7 +137,7 @@ struct ByteReportTests {
         let isWhole = delegate.content == OriginContent.bytes(0..<3_000_000)
         #expect(isWhole)
         // So much may wait, and what comes at once.
-        #expect(told.withLock { $0.ahead } <= (256 + 128) << 10)
+        #expect(reported.withLock { $0.ahead } <= (256 + 128) << 10)
     }
 
     @Test("a body is told of up to its last byte, before the head of the response")

@@ -12,10 +12,10 @@ struct CompletionTests {
     @Test("what the manager is told holds for the next task with a block, and not for those that are made")
     func nextTask() async throws {
         let lab = try await Lab()
-        let places = Diary<String>()
+        let queues = Diary<String>()
         func named(_ name: String) -> DeliveryQueue {
             .custom { work in
-                places.record(name)
+                queues.record(name)
                 work()
             }
         }
@@ -34,7 +34,7 @@ struct CompletionTests {
         #expect(await after.value == false)
         first.resume()
         #expect(await before.value == true)
-        #expect(places.all == ["second", "first"])
+        #expect(queues.all == ["second", "first"])
     }
 
     @Test(

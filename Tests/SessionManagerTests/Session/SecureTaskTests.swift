@@ -77,10 +77,10 @@ struct SecureTaskTests {
     )
     func versionOfBodies() async throws {
         let isTrusted = try CurlLibrary.load().sendsBodiesByHTTP2
-        for (wish, version) in [
+        for (configured, version) in [
             (nil, isTrusted ? HTTPVersion.http2 : .http1_1), (true, .http2), (false, .http1_1),
         ] {
-            let lab = try await lab { $0.sendsBodiesByHTTP2 = wish }
+            let lab = try await lab { $0.sendsBodiesByHTTP2 = configured }
             for round in 0..<2 {
                 let sent = try await outcome(lab, .put, at: .h2)
                 #expect(sent.response?.version == version)

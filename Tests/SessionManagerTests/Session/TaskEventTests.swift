@@ -95,30 +95,30 @@ struct TaskEventTests {
     @Test("AF-141 the completion event of a failure has its error and content, that of a download its path")
     func otherCompletions() async throws {
         let lab = try await Lab()
-        let (failure, told) = try await ended(lab) {
+        let (failure, reported) = try await ended(lab) {
             try lab.manager.dataTask(with: lab.request("/json-status/404"), completion: $0)
         }
-        #expect(told?.error?.code == .badServerResponse)
+        #expect(reported?.error?.code == .badServerResponse)
         #expect(failure.error?.code == .badServerResponse)
         #expect((failure.object as? JSONValue)?["e"] == 404)
         #expect(failure.outcome.error == nil)
         #expect(failure.outcome.data == Data(#"{"e":404}"#.utf8))
         #expect(failure.serializer is JSONResponseSerializer)
 
-        let (refusal, toldRefusal) = try await ended(lab) {
+        let (refusal, reportedRefusal) = try await ended(lab) {
             try lab.manager.dataTask(with: lab.request("/", at: .refused), completion: $0)
         }
-        #expect(toldRefusal?.error?.code == .cannotConnectToHost)
+        #expect(reportedRefusal?.error?.code == .cannotConnectToHost)
         #expect(refusal.error?.code == .cannotConnectToHost && refusal.object == nil)
         #expect(refusal.outcome.response == nil)
 
         let folder = try ScratchFolder()
-        let (download, toldDownload) = try await ended(lab) {
+        let (download, reportedDownload) = try await ended(lab) {
             try lab.manager.downloadTask(
                 with: lab.request("/bytes/10"), destination: { _, _ in DownloadDestination(folder("file")) },
                 completion: $0)
         }
-        #expect(toldDownload?.object as? String == folder("file"))
+        #expect(reportedDownload?.object as? String == folder("file"))
         #expect(download.outcome.filePath == folder("file"))
         #expect(download.object as? String == folder("file"))
         #expect(download.outcome.data == nil && download.error == nil)

@@ -77,7 +77,7 @@ struct SoakTransfer: Sendable {
     /// What is asked of the server, empty for nothing.
     let fault: String
     /// Whether the file's place is named.
-    let hasPlace: Bool
+    let namesFile: Bool
 
     init(key: Int, _ random: inout SoakRandom) {
         self.key = key
@@ -88,14 +88,14 @@ struct SoakTransfer: Sendable {
         manager = Manager.allCases[random.below(Manager.allCases.count)]
         lane = manager == .queued && random.below(2) == 0 ? "lane \(random.below(2))" : nil
         isTagged = random.below(3) > 0
-        hasPlace = random.below(2) == 0
-        let place = random.below(size)
+        namesFile = random.below(2) == 0
+        let offset = random.below(size)
         let times = 1 + random.below(2)
         fault =
             switch random.below(10) {
-            case 0: "&reset=\(place)&times=\(times)"
-            case 1: "&cut=\(place)&times=\(times)"
-            case 2: "&stall=\(place)&for=0.3"
+            case 0: "&reset=\(offset)&times=\(times)"
+            case 1: "&cut=\(offset)&times=\(times)"
+            case 2: "&stall=\(offset)&for=0.3"
             case 3: "&busy=1&times=\(times)"
             case 4: sends(kind) ? "&deaf=1&times=\(times)" : "&chunked=1"
             default: ""

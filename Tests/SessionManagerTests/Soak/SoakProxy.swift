@@ -16,14 +16,14 @@ enum SoakProxy {
     }
 
     static func start(_ namespace: NetworkNamespace, _ folder: ScratchFolder) async throws -> RunningProgram {
-        let place = folder("server.proxy")
+        let path = folder("server.proxy")
         let configuration = """
-            daemon off; master_process off; user root; pid \(place)/pid; error_log \(place)/error.log info;
+            daemon off; master_process off; user root; pid \(path)/pid; error_log \(path)/error.log info;
             events {}
             http {
               access_log off; client_max_body_size 0;
-              client_body_temp_path \(place)/t1; proxy_temp_path \(place)/t2; fastcgi_temp_path \(place)/t3;
-              uwsgi_temp_path \(place)/t4; scgi_temp_path \(place)/t5;
+              client_body_temp_path \(path)/t1; proxy_temp_path \(path)/t2; fastcgi_temp_path \(path)/t3;
+              uwsgi_temp_path \(path)/t4; scgi_temp_path \(path)/t5;
               server {
                 listen 10.9.0.1:8444 ssl http2;
                 ssl_certificate \(folder("server.pem")); ssl_certificate_key \(folder("server.key"));
@@ -34,12 +34,12 @@ enum SoakProxy {
               }
             }
             """
-        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-        try Data(configuration.utf8).write(to: URL(filePath: "\(place)/nginx.conf"))
-        let program = try await namespace.start(["nginx", "-c", "\(place)/nginx.conf"])
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try Data(configuration.utf8).write(to: URL(filePath: "\(path)/nginx.conf"))
+        let program = try await namespace.start(["nginx", "-c", "\(path)/nginx.conf"])
         // tail(1) is told by the kernel when there is something; nginx writes it once it listens.
         try await namespace.run(
-            "/bin/sh", "-c", "tail -c +1 -F \"$0\" 2>&- | head -c 1 >/dev/null", "\(place)/pid")
+            "/bin/sh", "-c", "tail -c +1 -F \"$0\" 2>&- | head -c 1 >/dev/null", "\(path)/pid")
         return program
     }
 }

@@ -42,15 +42,15 @@ extension SoakRun {
     /// follows in their order.
     func judgeLanes(_ results: [(SoakTransfer, Result?)]) {
         let lines = network.lines.elements
-        var last: [String: (key: Int, place: Int)] = [:]
+        var last: [String: (key: Int, index: Int)] = [:]
         for (transfer, result) in results.sorted(by: { $0.0.key < $1.0.key }) {
             guard let lane = transfer.lane, transfer.isUnique, result?.error == nil, result?.status == 200,
-                let place = lines.firstIndex(where: { $0.hasPrefix("carried \(transfer.key) ") })
+                let index = lines.firstIndex(where: { $0.hasPrefix("carried \(transfer.key) ") })
             else { continue }
-            if let last = last[lane], last.place > place {
+            if let last = last[lane], last.index > index {
                 faults.append("\(transfer.key) of \(lane) was carried out before \(last.key)")
             }
-            last[lane] = (transfer.key, place)
+            last[lane] = (transfer.key, index)
         }
     }
 

@@ -57,7 +57,7 @@ final class SoakRun {
         var policy = SecurityPolicy.default
         policy.trustRoots = .only(.file(network.folder("server.pem")))
         var settings = RequestQueue.Settings()
-        settings.follows = kind == .alone ? .nobody : .provider(monitor)
+        settings.follows = kind == .alone ? .none : .provider(monitor)
         if kind == .queued {
             settings.maximumActiveRequests = 4
             settings.maximumRequestsPerHost = 3
@@ -120,7 +120,7 @@ final class SoakRun {
         var options = TaskOptions()
         options.lane = transfer.lane
         if transfer.kind == .idempotentPost { options.isIdempotent = true }
-        if transfer.kind == .download, transfer.hasPlace {
+        if transfer.kind == .download, transfer.namesFile {
             options.partialFile = network.folder("\(transfer.key).part")
         }
         let key = transfer.key

@@ -75,8 +75,8 @@ struct ProxyChoiceTests {
             ("http://me:p@ss@proxy:3128", "proxy 3128"), ("https://proxy", "proxy 443"),
             ("socks5h://[2001:db8::1]:9050", "2001:db8::1 9050"), ("[::1]", "::1 1080"),
         ])
-    func places(text: String, place: String) throws {
-        #expect(try choice("http://x/", ["http_proxy": text]) == "http_proxy \(place)")
+    func addresses(text: String, address: String) throws {
+        #expect(try choice("http://x/", ["http_proxy": text]) == "http_proxy \(address)")
     }
 
     @Test(

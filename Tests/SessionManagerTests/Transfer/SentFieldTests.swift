@@ -43,9 +43,9 @@ struct SentFieldTests {
         let end = try await lab.run(request)
         let json = "\(try #require(end.json, "\(String(describing: end.error))"))"
         #expect(end.error == nil)
-        guard case .object(let told)? = end.json else { return }
-        #expect(told["chunked"] == .bool(true), "\(json)")
-        #expect(told["count"]?.int == text.utf8.count, "\(json)")
+        guard case .object(let reported)? = end.json else { return }
+        #expect(reported["chunked"] == .bool(true), "\(json)")
+        #expect(reported["count"]?.int == text.utf8.count, "\(json)")
         let fields = try await arrived(
             .post, [("Transfer-Encoding", "chunked")], body: .data(Data(text.utf8)))
         #expect(fields["transfer-encoding"] == ["chunked"])

@@ -99,7 +99,7 @@ final class OriginChannel: Sendable {
         _ = fcntl(pipe.reading.number, F_SETFL, O_NONBLOCK)
         let child = try LabChild(
             command, input: source.number, output: pipe.writing.number, errors: errors.descriptor.number)
-        let lines = LabLines(pipe.reading) { [weak self] in self?.take($0) }
+        let lines = LabLines(pipe.reading) { [weak self] in self?.received($0) }
         let reactor = reactor
         try reactor.watch(lines.descriptor.number, for: .readable) { [unowned reactor] _ in
             if !lines.read() { reactor.change(lines.descriptor.number, to: []) }
@@ -112,7 +112,7 @@ final class OriginChannel: Sendable {
         }
     }
 
-    private func take(_ line: String) {
+    private func received(_ line: String) {
         guard let head = try? JSONDecoder().decode(Head.self, from: Data(line.utf8)) else { return }
         let continuation = state.withLock { state in
             if head.id == 0 { state.first = line }

@@ -69,11 +69,14 @@ struct AnswerDiagnosisTests {
             return DiagnosisRules.answer(seen, url: url)
         }
         let hotel = "<html><title>Hotel Wi-Fi</title>"
-        let told = finding(hotel, http)
-        #expect(told.verdict == .good)
-        #expect(told.sentence == #"updates.example.com answers with status 200, a web page: "Hotel Wi-Fi""#)
-        #expect(told.advice.contains("--probe-body"))
-        #expect(Diagnosis(findings: [told]).cause == nil && Diagnosis(findings: [told]).remark == told)
+        let reported = finding(hotel, http)
+        #expect(reported.verdict == .good)
+        #expect(
+            reported.sentence == #"updates.example.com answers with status 200, a web page: "Hotel Wi-Fi""#)
+        #expect(reported.advice.contains("--probe-body"))
+        #expect(
+            Diagnosis(findings: [reported]).cause == nil && Diagnosis(findings: [reported]).remark == reported
+        )
         // The certificate names the server that answers.
         #expect(finding(hotel, url).advice.isEmpty)
         #expect(finding("{}", http) == .good(.answer, "updates.example.com answers with status 200"))

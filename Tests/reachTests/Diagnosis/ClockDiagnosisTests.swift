@@ -97,7 +97,7 @@ struct ClockDiagnosisTests {
     )
     func waits() throws {
         let words = "; nothing keeps it right, and https requests wait until it is set"
-        for (evidence, isTold) in [
+        for (evidence, isReported) in [
             (Self.evidence(made: 900, certificate: 800...1165), true),
             (Self.evidence(certificate: 800...1165, server: 900), true),
             (Self.evidence(certificate: 800...1165), true),
@@ -109,7 +109,8 @@ struct ClockDiagnosisTests {
                 evidence.isSynchronized = isSynchronized
                 let finding = try #require(DiagnosisRules.clock(exchange(.notValidNow("", evidence))))
                 #expect(
-                    finding.sentence.hasSuffix(words) == (isTold && !isSynchronized), "\(finding.sentence)")
+                    finding.sentence.hasSuffix(words) == (isReported && !isSynchronized),
+                    "\(finding.sentence)")
             }
         }
     }

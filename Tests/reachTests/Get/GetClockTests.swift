@@ -20,7 +20,7 @@ struct GetClockTests {
         policy.trustRoots = .only(.file(origin.pem(.root)))
         let timer = SettableTimer()
         var queue = RequestQueue.Settings()
-        queue.follows = .nobody
+        queue.follows = .none
         queue.clock = ClockCalls(
             status: { ClockStatus(isSynchronized: false, seconds: 40) },
             openTimer: { () throws(ReactorError) in try timer.open() })

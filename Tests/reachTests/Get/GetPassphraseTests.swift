@@ -19,7 +19,7 @@ struct GetPassphraseTests {
     }
 
     @Test("FLD-027 without its passphrase it names the option and does not ask, on a terminal either")
-    func asksNobody() async throws {
+    func asksForNothing() async throws {
         let lab = try await GetLab()
         let plain = try await lab.shell("exec \"$@\"", arguments(lab, []))
         #expect(plain.code == 64 && plain.errors.contains("--pass-file"), "\(plain.errors)")

@@ -53,6 +53,33 @@ struct GetProgramTests {
         #expect(directory.code == 74 && directory.errors == "reach: . is a directory; name a file in it\n")
     }
 
+    @Test(
+        "FLD-076 a link to standard output is written through, whatever that is; a dangling link is followed")
+    func links() async throws {
+        let lab = try await GetLab()
+        let url = lab.origin.url("/bytes/10")
+        // As /dev/stdout, which a download by root would replace for the whole machine.
+        symlink("/proc/self/fd/1", "\(lab.folder)/out")
+        symlink("sub/../file", "\(lab.folder)/first")
+        symlink("first", "\(lab.folder)/second")
+        symlink("loop", "\(lab.folder)/loop")
+        mkdir("\(lab.folder)/sub", 0o755)
+        let piped = try await lab.shell(#""$@" | cat"#, [url, "-o", "out"])
+        #expect(piped.output.count == 10, "\(piped.errors)")
+        let appended = try await lab.shell(
+            #"echo before >log; "$@" >>log && echo after >>log"#, [url, "-o", "out"])
+        #expect(appended.code == 0 && lab.content("log")?.count == 23, "\(appended.errors)")
+        let removed = try await lab.shell(
+            #"exec 3>gone; rm gone; ln -s /proc/self/fd/3 three; "$@""#, [url, "-o", "three"])
+        #expect(removed.code == 0, "\(removed.errors)")
+        #expect(try await lab.get(url, "-o", "second").code == 0)
+        #expect(lab.content("file")?.count == 10)
+        let loop = try await lab.get(url, "-o", "loop")
+        #expect(
+            loop.code == 74 && loop.errors.contains("Too many levels of symbolic links"), "\(loop.errors)")
+        #expect(lab.names == ["file", "first", "log", "loop", "out", "second", "sub", "three"])
+    }
+
     @Test("what stands in the place of FILE.part is named, with what to do about it")
     func partInTheWay() async throws {
         let lab = try await GetLab()
@@ -118,12 +145,12 @@ struct GetProgramTests {
     func proxy() async throws {
         let lab = try await GetLab()
         let url = lab.origin.url("/get", host: "no.such.test")
-        let place = "http://127.0.0.1:\(lab.origin.port(.proxy))"
-        for named in ["http_proxy=\(place)", "http_proxy= all_proxy=\(place)"] {
+        let address = "http://127.0.0.1:\(lab.origin.port(.proxy))"
+        for named in ["http_proxy=\(address)", "http_proxy= all_proxy=\(address)"] {
             let end = try await lab.shell("exec env \(named) \"$@\"", [url])
             #expect(end.code == 0 && end.text.contains("1.1 origin"), "\(end.errors)")
         }
-        for other in ["http_proxy=", "HTTP_PROXY=\(place)", "http_proxy=\(place) no_proxy=such.test"] {
+        for other in ["http_proxy=", "HTTP_PROXY=\(address)", "http_proxy=\(address) no_proxy=such.test"] {
             let end = try await lab.shell("exec env \(other) \"$@\"", [url])
             #expect(end.code == 6, "\(end.errors)")
         }
@@ -145,7 +172,7 @@ struct GetProgramTests {
             "http://127.0.0.1:99999/", "http://127.0.0.1:65536/", "http://127.0.0.1:0/",
             "http://127.0.0.1:99999999999999999999/", "http://[::1]:065536/", "http://[zz]/", "http://a%20b/",
         ])
-    func impossiblePlace(_ url: String) async throws {
+    func impossibleURL(_ url: String) async throws {
         let lab = try await GetLab()
         for command in [
             "get", "send --state-directory state -d x", "doctor", "status --probe", "watch --count 1 --probe",

@@ -110,7 +110,7 @@ struct GetResumeTests {
     }
 
     @Test("FLD-033 get resumes by itself if the rest can be requested, and says so")
-    func goesOn() async throws {
+    func resumes() async throws {
         let lab = try await GetLab()
         let whole = OriginContent.bytes(0..<100_000)
         let path = "/fault/cut?n=100000&after=30000&kind=rst&times=2"

@@ -46,7 +46,7 @@ struct StampedRecordTests {
             ("https://a.example/f", false, true), ("https://a.example/g?s=1", false, false),
             ("http://a.example/f?s=1", false, false), ("https://b.example/f?s=1", false, false),
         ])
-    func places(_ address: String, _ plainly: Bool, _ checked: Bool) throws {
+    func urls(_ address: String, _ plainly: Bool, _ checked: Bool) throws {
         let url = try SessionRequest(address).url
         #expect((try record().record(for: url, isChecked: false) != nil) == plainly)
         let found = try record().record(for: url, isChecked: true)

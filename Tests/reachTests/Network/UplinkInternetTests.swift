@@ -170,15 +170,62 @@ struct UplinkInternetTests {
         #expect(try await lab.stop() == .exited(0))
     }
 
+    @Test("UPL-457 watch tells what a service finds, also of one that starts later, and of its successor")
+    func besideLaterService() async throws {
+        let folder = try ScratchFolder("reach-later")
+        let file = folder("reach.toml")
+        try "[probe]\nurl = \"http://10.0.0.1:8080/ok\"\nstatus = 204\n".write(
+            toFile: file, atomically: true, encoding: .utf8)
+        let lab = try await ServeLab(.f2, options: ["--config", file])
+        try await lab.lab.far.ip("addr add 10.0.0.1/32 dev lo")
+        let server = try await lab.lab.startOrigin()
+        let run = lab.lab.near
+        func watch(_ socket: String, _ arguments: String...) async throws -> RunningProgram {
+            try await run.start(["env", "REACH_SOCKET=\(socket)", BuiltProgram.reach, "watch"] + arguments)
+        }
+        let (json, text) = (try await watch(lab.socket, "--json"), try await watch(lab.socket))
+        // Neither the socket nor its folder is there yet.
+        let socket = folder("later/reach.varlink")
+        let early = try await watch(socket, "--json")
+        #expect(await early.output.comes { !$0.isEmpty })
+        let service = try await run.start([
+            BuiltProgram.reach, "serve", "--config", file, "--socket", socket, "--state-directory",
+            folder("state"),
+        ])
+        for program in [json, early] {
+            #expect(await program.output.comes { Self.decoded($0.last ?? "")?.states == "a0 full, b0 full" })
+        }
+        #expect(
+            await text.output.comes {
+                $0.contains { $0.contains("internet full") || $0.contains("internet: full") }
+            })
+        // The service ends, and its successor finds something else.
+        server.terminate()
+        lab.service.terminate()
+        _ = try await lab.service.status()
+        let successor = try await run.start(lab.command)
+        #expect(
+            await json.output.comes {
+                let report = Self.decoded($0.last ?? "")
+                return report?.event == "internet" && report?.internet == "limited"
+            })
+        #expect(await text.output.comes { $0.contains { $0.contains("internet limited") } })
+        for program in [json, text, early, service, successor] {
+            program.terminate()
+            _ = try await program.status()
+        }
+        try await lab.remove()
+    }
+
     @Test("UPL-094 the service tells each uplink: GetStatus, Monitor, status.json, metrics, hooks, the log")
     func service() async throws {
         let folder = try ScratchFolder("reach-uplinks")
         let (file, hooks) = (folder("reach.toml"), folder("hooks"))
-        let (told, prom) = (folder("told"), folder("reach.prom"))
+        let (reported, prom) = (folder("told"), folder("reach.prom"))
         try FileManager.default.createDirectory(atPath: hooks, withIntermediateDirectories: true)
         let script = """
             #!/bin/sh
-            [ "$1" = internet ] && echo "$1 $2 $REACH_UPLINK $REACH_UPLINK_INTERNET $REACH_INTERNET $REACH_UPLINKS" >>\(told)
+            [ "$1" = internet ] && echo "$1 $2 $REACH_UPLINK $REACH_UPLINK_INTERNET $REACH_INTERNET $REACH_UPLINKS" >>\(reported)
             true
 
             """
@@ -230,7 +277,7 @@ struct UplinkInternetTests {
         #expect(try await comes(prom, #"reach_uplink_internet{interface="b0",state="limited"} 1"#))
         #expect(try await comes(prom, #"reach_uplink_internet{interface="a0",state="full"} 1"#))
         #expect(try await comes(prom, #"reach_internet{state="full"} 1"#))
-        #expect(try await comes(told, "a0=full b0=limited"))
+        #expect(try await comes(reported, "a0=full b0=limited"))
         #expect(lab.service.standardError.contains("internet on b0 limited: "))
         #expect(lab.service.standardError.contains("internet full: the server answers"))
         // The way back is an event of Monitor although the path's internet stays as it is.
@@ -238,7 +285,7 @@ struct UplinkInternetTests {
         try await lab.lab.far.run("nft", "delete table ip dead")
         #expect(await lab.shows("a0 full, b0 full") { Self.decoded($0)?.states })
         #expect(await watch.output.comes { $0.count > events && $0.last == "internet full" })
-        #expect(try await comes(told, "internet b0 b0 full full a0=full b0=full"))
+        #expect(try await comes(reported, "internet b0 b0 full full a0=full b0=full"))
         watch.terminate()
         server.terminate()
         #expect(try await lab.stop() == .exited(0))

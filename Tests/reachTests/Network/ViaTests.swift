@@ -25,7 +25,7 @@ struct ViaTests {
     }
 
     @Test("UPL-147 status, watch and wait tell the path of what is asked for, and what it lacks")
-    func told() async throws {
+    func reported() async throws {
         let lab = try await NetworkLab(.f2)
         func run(_ arguments: String) async throws -> (
             code: TestSupport.ExitStatus, text: String, errors: String
@@ -92,5 +92,34 @@ struct ViaTests {
         #expect(try await program.status() == .exited(0), "\(program.standardError)")
         #expect(try await paths.difference(of: file) == "")
         #expect(try await paths.requests(2).map(\.peer) == [TwoPaths.secondAddress, TwoPaths.secondAddress])
+    }
+
+    @Test("UPL-461 get with --network waits for a network, and leaves a dead line for one that meets it")
+    func condition() async throws {
+        let paths = try await TwoPaths(size: 1 << 20)
+        let near = paths.lab.near
+        try await near.ip(batch: "route del default via 10.1.0.1\nroute del default via 10.2.0.1")
+        let refused = try await near.reactor.run(command("get \(paths.base)/quick"))
+        #expect(refused.status == .exited(6), "\(refused.errors)")
+        let waiting = try await near.start(
+            command(
+                "get --progress plain --network wiredOnly \(paths.base)/quick -o \(paths.folder)/quick"))
+        for _ in 0..<1_000 where !waiting.standardError.contains("waiting for network") {
+            try await near.run("true")
+        }
+        #expect(waiting.standardError.contains("waiting for network"), "\(waiting.standardError)")
+        try await near.ip("route add default via 10.2.0.1 dev b0 metric 200")
+        #expect(try await waiting.status() == .exited(0), "\(waiting.standardError)")
+        try await near.ip("route add default via 10.1.0.1 dev a0 metric 100")
+        let file = "\(paths.folder)/blob"
+        let program = try await near.start(
+            command("get --network wiredOnly \(paths.base)/blob?stall=262144 -o \(file)"))
+        try await paths.wait(for: "\(file).part", bytes: 256 << 10)
+        try await paths.killLine()
+        paths.release()
+        #expect(try await program.status() == .exited(0), "\(program.standardError)")
+        #expect(try await paths.difference(of: file) == "")
+        let peers = try await paths.requests(3).map(\.peer)
+        #expect(peers == [TwoPaths.secondAddress, "10.1.0.2", TwoPaths.secondAddress])
     }
 }

@@ -29,6 +29,20 @@ struct WaitNamespaceTests {
         try await end(start(lab, arguments))
     }
 
+    /// Returns when a program in the client's namespace is told of changes by the kernel.
+    private func listens(_ lab: NetworkLab) async throws {
+        for _ in 0..<1_000 {
+            // proc_net(5): address, protocol, port, groups.
+            let sockets = try await lab.near.run("cat", "/proc/net/netlink").split(separator: "\n")
+                .dropFirst()
+            let words = sockets.map { $0.split(separator: " ") }
+            if words.contains(where: { $0.count > 3 && $0[1] == "0" && $0[3].contains { $0 != "0" } }) {
+                return
+            }
+        }
+        throw LabError("nothing listens to the kernel")
+    }
+
     @Test("UPL-210 any one of two cables is enough, also where the kernel prefers the one that is pulled")
     func any() async throws {
         let lab = try await NetworkLab(.f2)
@@ -56,6 +70,7 @@ struct WaitNamespaceTests {
 
                 """, "\(unmet)")
         let running = try await start(lab, "-i a0 -i b0 --all --timeout 60")
+        try await listens(lab)
         try await lab.far.ip("link set pb up")
         try await lab.near.ip("route replace default via 10.2.0.1 dev b0 metric 200")
         let met = try await end(running)

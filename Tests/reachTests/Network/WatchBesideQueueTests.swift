@@ -21,7 +21,7 @@ struct WatchBesideQueueTests {
     }
 
     /// An event of the queue.
-    fileprivate enum Note: Equatable {
+    fileprivate enum QueueEvent: Equatable {
         case held(String)
         case released
         case counts(QueueCounts)
@@ -31,8 +31,8 @@ struct WatchBesideQueueTests {
         texts.compactMap { try? JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
     }
 
-    private func notes(of manager: URLSessionManager) -> (EventLog<Note>, Task<Void, Never>) {
-        let log = EventLog<Note>()
+    private func notes(of manager: URLSessionManager) -> (EventLog<QueueEvent>, Task<Void, Never>) {
+        let log = EventLog<QueueEvent>()
         let events = manager.events
         let reading = Task {
             for await event in events {
@@ -80,9 +80,9 @@ struct WatchBesideQueueTests {
         #expect(await first.outcome().error == nil)
 
         for round in 1...2 {
-            let (seen, told) = (log.elements.count, watch.output.elements.count)
+            let (seen, reported) = (log.elements.count, watch.output.elements.count)
             try await paths.cut(cut)
-            await watch.output.wait { Self.lines(Array($0.dropFirst(told))).contains { !$0.online } }
+            await watch.output.wait { Self.lines(Array($0.dropFirst(reported))).contains { !$0.online } }
             let task = try manager.dataTask(with: request)
             task.resume()
             let held = await log.wait {
@@ -94,7 +94,7 @@ struct WatchBesideQueueTests {
                 })
             else { return #expect(Bool(false), "\(held)") }
             let lost = await watch.output.wait {
-                Self.lines(Array($0.dropFirst(told))).contains(Line(online: false, reason: sentence))
+                Self.lines(Array($0.dropFirst(reported))).contains(Line(online: false, reason: sentence))
             }
             #expect(
                 Self.lines(lost).contains(Line(online: false, reason: sentence)), "\(sentence): \(lost)")
@@ -114,18 +114,18 @@ struct WatchBesideQueueTests {
             }
             // The wait, its counts, its end, and the count of none, in this order.
             let rest = Array(all.dropFirst(seen))
-            let places = [
+            let moments = [
                 rest.firstIndex(of: .held(sentence)), rest.firstIndex { $0.isWaiting },
                 rest.firstIndex(of: .released), rest.lastIndex(of: .counts(QueueCounts())),
             ].compactMap { $0 }
-            #expect(places.count == 4 && places == places.sorted(), "\(rest)")
+            #expect(moments.count == 4 && moments == moments.sorted(), "\(rest)")
         }
         manager.invalidate()
         monitor.stopMonitoring()
     }
 }
 
-extension WatchBesideQueueTests.Note {
+extension WatchBesideQueueTests.QueueEvent {
     /// Whether the event is a wait for the network.
     fileprivate var isWaiting: Bool {
         if case .counts(let counts) = self { counts.waitingForNetwork == 1 } else { false }

@@ -57,7 +57,7 @@ struct OutboxProgramTests {
     }
 
     @Test("a secret's file is found from any folder; a time limit says what becomes of the request")
-    func placesAndTimes() async throws {
+    func lanesAndTimes() async throws {
         let field = try Value.secret("X-Token: Bearer file:token")
         #expect(field.key == FileManager.default.currentDirectoryPath + "/token")
         #expect(try Value.secret("X-Token: file:/etc/token").key == "/etc/token")
@@ -209,7 +209,7 @@ struct OutboxProgramTests {
     }
 
     @Test("FLD-040 a key that waits with other content is a failure; the same content is not")
-    func takenKey() async throws {
+    func keyInUse() async throws {
         let url = origin.url("/post?key=\(account)")
         #expect(try await reach("send", url, "-d", "a", "--key", "k").text == "1\n")
         #expect(try await reach("send", url, "-d", "a", "--key", "k").text == "1\n")

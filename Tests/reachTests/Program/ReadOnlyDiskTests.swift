@@ -49,11 +49,11 @@ struct ReadOnlyDiskTests {
         #expect(
             try await lab.service.status() == (signal == SIGTERM ? .exited(0) : .killed(signal: signal)))
         try await disk.setReadOnly(true)
-        let told = try await lab.lab.near.reactor.run(
+        let reported = try await lab.lab.near.reactor.run(
             disk.entering + [BuiltProgram.reach, "history", "--json", "--state-directory", state])
-        #expect(told.status == .exited(0), "\(told.errors)")
+        #expect(reported.status == .exited(0), "\(reported.errors)")
         // The first status came while the disk was read-only.
-        let changes = try #require(told.text.split(separator: #""changes":["#).last)
+        let changes = try #require(reported.text.split(separator: #""changes":["#).last)
         #expect(
             changes.contains(#""status":"wired""#) && changes.contains(#""status":"unreachable""#),
             "\(changes)")

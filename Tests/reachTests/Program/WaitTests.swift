@@ -62,7 +62,7 @@ struct WaitConditionTests {
         }
         report.status = .unreachable
         #expect(match(report, .unreachable, "eth0") == "eth0")
-        // Another link has taken over at once, so there is no grace period.
+        // Another link has become the path at once, so there is no grace period.
         report.status = .wifi
         report.path.isOnline = true
         report.path.interface = "wlan0"

@@ -27,6 +27,8 @@ struct WaitUsageTests {
         let plain = try #require(try parse("--any --timeout 0 --no-carrier-timeout 100"))
         #expect(plain.interfaces.isEmpty && plain.ignored.isEmpty && !plain.needsAll)
         #expect(try parse("--no-carrier-timeout 0 --timeout 1")?.noCarrierTimeout == .zero)
+        let never = try #require(try parse("--timeout 0 --no-carrier-timeout 0"))
+        #expect(never.limits == WaitLimits() && wait.limits.noCarrier == .milliseconds(2500))
         let internet = try #require(try parse("--for internet --probe http://192.0.2.1/ --probe-status 204"))
         #expect(internet.goal == .internet && internet.probe.configuration != nil)
     }

@@ -125,10 +125,10 @@ struct ChangeLogTests {
             lost.path.reason = ReachabilityReason(
                 .linkDown, interface: "br0", sentence: "br0 is switched off")
             lost.change = Report.Change(event: .path, previous: .wired)
-            var told = lost
-            told.status = .unreachable
-            told.change = Report.Change(event: .status, previous: .wired)
-            return [lost, told].map { log.line($0, time: "12:03:04.123", Style()) }
+            var reported = lost
+            reported.status = .unreachable
+            reported.change = Report.Change(event: .status, previous: .wired)
+            return [lost, reported].map { log.line($0, time: "12:03:04.123", Style()) }
         }
         let gone = [
             "12:03:04.123 eth0 is gone – status follows in 500 ms",

@@ -9,17 +9,17 @@ import Testing
 @Suite("What is said while something blocks", .timeLimit(.minutes(10)))
 struct WaitingMessageTests {
     @Test("a message is printed after a moment")
-    func told() throws {
+    func reported() throws {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
         defer { for end in ends { close(end) } }
-        let note = WaitingMessage(
+        let message = WaitingMessage(
             "looking up a name", after: 1, on: StandardStream(descriptor: ends[1]), isSeen: true)
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = read(ends[0], &bytes, bytes.count)
         #expect(
             String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) == "reach: looking up a name\n")
-        note.end()
+        message.end()
     }
 
     @Test("a short wait, or one without a terminal, prints nothing", arguments: [(60_000, true), (0, false)])

@@ -114,9 +114,9 @@ package struct LinkMessage: Sendable, Equatable {
                 // DEVCONF_FORWARDING, DEVCONF_ACCEPT_RA and DEVCONF_DISABLE_IPV6; linux/ipv6.h conflicts with
                 // the headers of the C library.
                 func setting(_ number: Int) -> Int32? {
-                    let place = attribute.payload.lowerBound + 4 * number
-                    guard place + 4 <= attribute.payload.upperBound else { return nil }
-                    return bytes.integer(Int32.self, at: place)
+                    let offset = attribute.payload.lowerBound + 4 * number
+                    guard offset + 4 <= attribute.payload.upperBound else { return nil }
+                    return bytes.integer(Int32.self, at: offset)
                 }
                 guard let forwarding = setting(0), let advertisements = setting(3),
                     let disabled = setting(26)

@@ -131,8 +131,8 @@ package struct WirelessNetwork: Sendable, Equatable {
         else { return nil }
         self.accessPoint = accessPoint
         // A beacon can hide the name that a probe response contains.
-        for place in [elements, beacon] where ssid == nil {
-            if let place { ssid = bytes.networkName(amongElements: place) }
+        for range in [elements, beacon] where ssid == nil {
+            if let range { ssid = bytes.networkName(amongElements: range) }
         }
     }
 

@@ -35,7 +35,7 @@ extension ParameterValue {
     }
 }
 
-/// A value while it is encoded: containers of the same place share it.
+/// A value while it is encoded: containers at the same path share it.
 final class ParameterNode {
     private enum Content {
         case nothing

@@ -113,7 +113,7 @@ public struct UserAgent: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// Text for places that take ASCII alone.
+/// Text for fields that take ASCII alone.
 enum ASCIIText {
     /// Latin letters without their marks; what has no counterpart is left out.
     ///

@@ -2,13 +2,13 @@
 
 /// A parameter that a format cannot hold, and where it is.
 ///
-/// The place grows while the error goes up: nothing is written down as long as all is well.
+/// The path grows while the error goes up: nothing is written down as long as all is well.
 package struct ParameterFault: Error, CustomStringConvertible {
     /// Deeper than anything sensible, and well within a thread's stack.
     package static let depthLimit = 512
 
     private let what: String
-    private var place = ""
+    private var path = ""
 
     package init(_ value: ParameterValue) { what = value.kind }
 
@@ -20,11 +20,11 @@ package struct ParameterFault: Error, CustomStringConvertible {
 
     package func inside(_ component: String) -> ParameterFault {
         var outer = self
-        if place.utf8.count < 200 { outer.place = component + place }
+        if path.utf8.count < 200 { outer.path = component + path }
         return outer
     }
 
-    package var description: String { "\(TextQuote("parameters" + place)) is \(what)" }
+    package var description: String { "\(TextQuote("parameters" + path)) is \(what)" }
 }
 
 extension ParameterValue {

@@ -17,7 +17,7 @@ package protocol TrustFacts {
     func chainVerdict() -> ChainVerdict
     /// Whether the server's certificate is for the host (RFC 6125, RFC 9525).
     func matchesHost() -> Bool
-    /// As ``chainVerdict()`` with the pinned certificates as the only anchors, at any place of the chain.
+    /// As ``chainVerdict()`` with the pinned certificates as the only anchors, at any index of the chain.
     func pinnedVerdict() -> ChainVerdict
     /// Whether it is the server's certificate, or signatures of authorities lead from that to it; time aside.
     func isLinked(to certificate: PeerCertificate) -> Bool

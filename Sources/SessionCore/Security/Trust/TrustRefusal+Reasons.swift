@@ -41,11 +41,11 @@ extension TrustRefusal {
         let title = culprit?.title ?? "a certificate", host = peer.host
         let clock = "check this device's clock: it says \(facts.now.day)"
         // The origin of a certificate says which side has to replace it.
-        let place = culprit.flatMap { one in facts.presented.firstIndex { $0.der == one.der } }
+        let index = culprit.flatMap { one in facts.presented.firstIndex { $0.der == one.der } }
         let (subject, renewal) =
-            if culprit == nil || place == 0 {
+            if culprit == nil || index == 0 {
                 ("the certificate \(title) of \(host)", "renew it")
-            } else if place != nil {
+            } else if index != nil {
                 ("the certificate \(title), which \(host) sends along,", "let the server send a current one")
             } else {
                 (

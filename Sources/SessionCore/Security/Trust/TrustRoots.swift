@@ -39,7 +39,7 @@ public enum TrustRoots: Sendable, Equatable, Codable {
 package struct OutdatedRoots: Sendable {
     private let outdated: [CertificateContents]
     private let areAll: Bool
-    private let place: String?
+    private let path: String?
     private let now: Date
 
     /// Nil where none is outdated, or they cannot be read.
@@ -49,7 +49,7 @@ package struct OutdatedRoots: Sendable {
         guard !outdated.isEmpty else { return nil }
         areAll = outdated.count == certificates.count
         self.now = now
-        place =
+        path =
             switch source {
             case .file(let path), .directory(let path): path
             case .certificates: nil
@@ -62,8 +62,8 @@ package struct OutdatedRoots: Sendable {
         guard let root = outdated.first(where: { isExpired ? $0.notAfter < now : now < $0.notBefore })
         else { return nil }
         let title = root.subject.isEmpty ? "a certificate without a name" : "CN=\(TextQuote(root.subject))"
-        let origin = place.map { "in \(TextQuote($0))" } ?? "among the trust roots"
-        let target = place.map { "in \(TextQuote($0))" } ?? "there"
+        let origin = path.map { "in \(TextQuote($0))" } ?? "among the trust roots"
+        let target = path.map { "in \(TextQuote($0))" } ?? "there"
         let what = isExpired ? "expired on \(root.notAfter.day)" : "is not valid before \(root.notBefore.day)"
         let clock = "check this device's clock: it says \(now.day)"
         if areAll {

@@ -15,7 +15,7 @@ public struct StreamedBody: BodySource {
     public let length: Int64?
     private let feed: @Sendable (StreamedBodyBuffer) -> Task<Void, Never>
     /// Nil where a sequence can be made as often as it is needed.
-    private let turn: SingleTurn?
+    private let use: SingleUse?
 
     /// The body that a sequence makes once.
     ///
@@ -24,7 +24,7 @@ public struct StreamedBody: BodySource {
     public init<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks, length: Int64? = nil)
     where Chunks.Element == Data {
         self.length = length
-        turn = SingleTurn()
+        use = SingleUse()
         feed = { Self.feed(chunks, into: $0) }
     }
 
@@ -35,18 +35,18 @@ public struct StreamedBody: BodySource {
         length: Int64? = nil, rewindingBy makeChunks: @escaping @Sendable () -> Chunks
     ) where Chunks.Element == Data {
         self.length = length
-        turn = nil
+        use = nil
         feed = { Self.feed(makeChunks(), into: $0) }
     }
 
     /// Whether it can be sent again.
-    public var isRewindable: Bool { turn == nil }
+    public var isRewindable: Bool { use == nil }
 
     /// A reader that starts at the first byte; the sequence is iterated from now on.
     ///
     /// - Throws: ``SessionError/Code/requestBodyStreamExhausted`` for a second one of what is iterated once.
     public func makeReader() throws(SessionError) -> any BodyReader {
-        if let turn, !turn.take() {
+        if let use, !use.begin() {
             throw SessionError(
                 .requestBodyStreamExhausted, "the sequence that makes the body has been iterated already",
                 advice: "make the body with a closure that makes sequences")

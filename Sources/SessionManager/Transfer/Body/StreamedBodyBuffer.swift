@@ -118,9 +118,9 @@ extension StreamedBodyBuffer.State {
 }
 
 /// Something that may be done once.
-final class SingleTurn: Sendable {
-    private let isTaken = Atomic<Bool>(false)
+final class SingleUse: Sendable {
+    private let hasBegun = Atomic<Bool>(false)
 
     /// Whether this is the first time.
-    func take() -> Bool { !isTaken.exchange(true, ordering: .acquiringAndReleasing) }
+    func begin() -> Bool { !hasBegun.exchange(true, ordering: .acquiringAndReleasing) }
 }

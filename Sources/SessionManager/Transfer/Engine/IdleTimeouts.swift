@@ -5,7 +5,7 @@ import EventLoop
 import SessionCore
 
 /// Limits how long a running transfer may be silent: one timer for all, which looks at every transfer, but
-/// seldom; on the loop's thread.
+/// rarely; on the loop's thread.
 final class IdleTimeouts {
     private let turn: EngineTurn
     private let pools: ConnectionPools

@@ -16,8 +16,8 @@ struct Pairing {
         let request = try SessionRequest(url)
         return await withTaskGroup(of: Bool.self) { group in
             for number in 0..<count {
-                let place = DownloadDestination("\(folder)/\(number)", replacesExisting: true)
-                group.addTask { (try? await manager.download(request, to: place)) != nil }
+                let destination = DownloadDestination("\(folder)/\(number)", replacesExisting: true)
+                group.addTask { (try? await manager.download(request, to: destination)) != nil }
             }
             return await group.allSatisfy { $0 }
         }

@@ -31,8 +31,8 @@ struct Probed {
 
     func download(_ url: String, to path: String) async throws -> Bool {
         await wait(for: .full)
-        let place = DownloadDestination(path, replacesExisting: true)
-        _ = try await manager.download(SessionRequest(url), to: place)
+        let destination = DownloadDestination(path, replacesExisting: true)
+        _ = try await manager.download(SessionRequest(url), to: destination)
         return true
     }
 

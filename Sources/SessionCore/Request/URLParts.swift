@@ -4,7 +4,7 @@ package import FoundationEssentials
 import Glibc
 
 /// Scheme, host and port of a URL, as libcurl judges them (hostname_check and Curl_parse_port, lib/urlapi.c).
-struct URLPlace {
+struct URLParts {
     /// Whether it is http or https, and names a host.
     let isWeb: Bool
     let isSecure: Bool
@@ -111,24 +111,24 @@ extension URL {
         guard let url = URL(string: ascii, encodingInvalidCharacters: false) else {
             throw SessionError(.badURL, "\(TextQuote(text)) is no http or https URL")
         }
-        let place = URLPlace(url)
-        guard place.isWeb else {
+        let parts = URLParts(url)
+        guard parts.isWeb else {
             throw SessionError(.badURL, "\(TextQuote(text)) is no http or https URL")
         }
-        guard place.isPossible else {
+        guard parts.isPossible else {
             throw SessionError(
                 .badURL, "\(TextQuote(text)) names a place that cannot be",
-                advice: place.hasPossiblePort
+                advice: parts.hasPossiblePort
                     ? "check the name of its host" : "ports are numbers from 1 to 65535")
         }
         self = url
     }
 
     /// Whether a transfer can go there: http or https, with a host and a port that can be.
-    package var isSpoken: Bool { URLPlace(self).isPossible }
+    package var isSpoken: Bool { URLParts(self).isPossible }
 
     /// Whether it is http or https, and names a host.
-    package var isWeb: Bool { URLPlace(self).isWeb }
+    package var isWeb: Bool { URLParts(self).isWeb }
 
     /// The absolute text without user and password: for people, in logs too.
     package var textWithoutUser: String {
@@ -140,7 +140,7 @@ extension URL {
         return reference?.text ?? host(percentEncoded: true) ?? ""
     }
 
-    /// The same place without user and password.
+    /// The same URL without user and password.
     package var withoutUser: URL {
         guard user(percentEncoded: true) != nil || password(percentEncoded: true) != nil else { return self }
         return URL(string: textWithoutUser, encodingInvalidCharacters: false) ?? self

@@ -10,7 +10,7 @@ import Testing
 
 /// The socket's file and the status file, while their files or directory are removed.
 @Suite("Places that are removed", .timeLimit(.minutes(10)))
-struct SocketPlaceTests {
+struct SocketFileTests {
     @Test("FLD-019 a socket whose directory is removed, or which is removed alone, is made again")
     func socket() async throws {
         let lab = try await ServiceLab()

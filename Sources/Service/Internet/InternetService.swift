@@ -8,7 +8,7 @@ import SessionCore
 import SessionManager
 
 /// Probes the internet behind the path and behind each other uplink, if the configuration names a server.
-package final class InternetWatcher: ServiceComponent {
+package final class InternetService: ServiceComponent {
     package let name = "internet"
     private var settings: ServiceConfiguration.Probe
     private var context: ServiceContext?
@@ -68,7 +68,7 @@ package final class InternetWatcher: ServiceComponent {
     package var stateLine: String? {
         guard let probe else { return nil }
         let words = "\(probe.configuration.url.absoluteString) says \(probe.state)"
-        let uplinks = InternetSentence.text(probe.uplinks, boot: context?.bootClock(), steers: true)
+        let uplinks = InternetSentence.text(probe.uplinks, boot: context?.bootClock(), transfersFollow: true)
         return uplinks.map { "\(words): \($0)" } ?? words
     }
 

@@ -1,38 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
 import FoundationEssentials
 import Reachability
 import SessionManager
-
-/// The meaning of a status that is no success (RFC 9110 §15).
-struct GetStatus: Equatable {
-    /// The program's exit code.
-    var exitCode: ExitCode
-    /// The explanation beside the status; may be empty.
-    var explanation = ""
-
-    /// - Parameter isConditional: Whether the request permits an answer without content (`If-None-Match` …).
-    init(_ status: Int, isConditional: Bool = false, hasLocation: Bool = false) {
-        switch status {
-        case 304 where isConditional:
-            exitCode = .refused
-            explanation = "the server has nothing else than what the request names"
-        case 304:
-            exitCode = .serverError
-            explanation =
-                "the request names nothing that could be unmodified; the server, or a cache before it, is broken"
-        case 300..<400:
-            exitCode = .serverError
-            explanation =
-                hasLocation
-                ? "this is no redirect that can be followed"
-                : "the server does not say where to go (no Location)"
-        case 400..<500: exitCode = .refused
-        default: exitCode = .serverError
-        }
-    }
-}
 
 /// The source of the network's status for `reach get`.
 enum GetNetwork {
@@ -58,7 +28,7 @@ enum GetNetwork {
         let host = url.host() ?? ""
         let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         let address = IPAddress(bare)
-        if address?.isLoopback == true || bare == "localhost" { return .nobody }
+        if address?.isLoopback == true || bare == "localhost" { return .none }
         var configuration = ReachabilityConfiguration()
         configuration.requirement = network
         // An address may be on a network without a default route. A name may be looked up by the proxy.
@@ -70,7 +40,7 @@ enum GetNetwork {
         let path = manager.path
         if waits || manager.isReachable || path.alternative != nil { return .provider(manager) }
         manager.stopMonitoring()
-        guard network != nil else { return .nobody }
+        guard network != nil else { return .none }
         throw SessionError(
             .notConnectedToInternet, "there is no network: \(path.reason.sentence)", failingURL: url)
     }

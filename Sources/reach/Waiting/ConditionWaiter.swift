@@ -6,7 +6,7 @@ import SessionManager
 import Synchronization
 
 /// Shares the latest state between the loop's thread, which observes, and the main thread, which waits.
-final class ConditionWatcher: Sendable {
+final class ConditionWaiter: Sendable {
     private struct State {
         var machine: WaitStateMachine
         var report: Report?

@@ -37,7 +37,7 @@ package struct ConnectionHealth: Sendable, Equatable {
     package init() {}
 }
 
-/// Tells a dead line from a slow server: a slow server still acknowledges.
+/// Distinguishes a dead line from a slow server: a slow server still acknowledges.
 package enum AcknowledgementRules {
     /// The state of a connection whose transfers have moved no byte for a while.
     package enum Verdict: Sendable, Equatable {

@@ -1,0 +1,1 @@
+../../../RunCounters.swift
