@@ -16,8 +16,8 @@ package enum CacheRules {
 
     /// Whether the response to a request may be stored (RFC 9111 §3).
     ///
-    /// Also not stored: responses to partial, conditional or bodied requests, and responses that could never
-    /// be used.
+    /// Also not stored: responses to partial, conditional or bodied requests, and responses that could never be
+    /// used.
     package static func isStorable(_ request: SessionRequest, _ response: SessionResponse, at now: Date)
         -> Bool
     {
@@ -38,38 +38,37 @@ package enum CacheRules {
     /// The decision for a request whose entry, if any, is this.
     package static func decide(_ request: SessionRequest, entry: CacheEntry?, at now: Date) -> CacheDecision {
         let policy = request.options.cachePolicy
-        let requestDirectives = CacheControl(request)
+        let directives = CacheControl(request)
         guard request.method == .get, request.body == nil, !isConditional(request),
             policy != .reloadIgnoringLocalCacheData
-        else { return decisionWithoutEntry(policy, requestDirectives, request) }
+        else { return decisionWithoutEntry(policy, directives, request) }
         guard let entry, entry.matches(request) else {
-            return decisionWithoutEntry(policy, requestDirectives, request)
+            return decisionWithoutEntry(policy, directives, request)
         }
         let isOwn = entry.hasSameAuthorization(as: request)
         switch policy {
         case .returnCacheDataElseLoad, .returnCacheDataDontLoad:
-            return isOwn ? .use(revalidating: nil) : decisionWithoutEntry(policy, requestDirectives, request)
+            return isOwn ? .use(revalidating: nil) : decisionWithoutEntry(policy, directives, request)
         case .reloadRevalidatingCacheData:
-            return confirm(entry, request, requestDirectives, isOwn: isOwn, mayUseStale: false)
+            return confirm(entry, request, directives, isOwn: isOwn, mayUseStale: false)
         default: break
         }
         let control = CacheControl(entry.response)
         let freshness = CacheFreshness(entry, at: now)
-        let isUsable = isOwn && !control.noCache && !requestDirectives.noStore
-        if isUsable, isAcceptable(freshness, control, requestDirectives) { return .use(revalidating: nil) }
+        let isUsable = isOwn && !control.noCache && !directives.noStore
+        if isUsable, isAcceptable(freshness, control, directives) { return .use(revalidating: nil) }
         let mayBeStale =
-            isUsable && !control.mustRevalidate && !requestDirectives.noCache
-            && requestDirectives.maxAge == nil
-        if mayBeStale, requestDirectives.minFresh == nil, let grace = control.staleWhileRevalidate,
-            freshness.staleness <= grace, !requestDirectives.onlyIfCached
+            isUsable && !control.mustRevalidate && !directives.noCache && directives.maxAge == nil
+        if mayBeStale, directives.minFresh == nil, let grace = control.staleWhileRevalidate,
+            freshness.staleness <= grace, !directives.onlyIfCached
         {
             return .use(revalidating: conditional(request, entry))
         }
         let grace =
-            isUsable && !control.mustRevalidate && !requestDirectives.noCache
-            ? control.staleIfError ?? requestDirectives.staleIfError : nil
+            isUsable && !control.mustRevalidate && !directives.noCache
+            ? control.staleIfError ?? directives.staleIfError : nil
         return confirm(
-            entry, request, requestDirectives, isOwn: isOwn,
+            entry, request, directives, isOwn: isOwn,
             mayUseStale: grace.map { freshness.staleness <= $0 } ?? false)
     }
 
@@ -127,9 +126,9 @@ package enum CacheRules {
     }
 
     private static func decisionWithoutEntry(
-        _ policy: CachePolicy, _ requestDirectives: CacheControl, _ request: SessionRequest
+        _ policy: CachePolicy, _ directives: CacheControl, _ request: SessionRequest
     ) -> CacheDecision {
-        guard policy == .returnCacheDataDontLoad || requestDirectives.onlyIfCached else { return .load }
+        guard policy == .returnCacheDataDontLoad || directives.onlyIfCached else { return .load }
         return .unavailable(
             SessionError(
                 .resourceUnavailable,
@@ -139,27 +138,25 @@ package enum CacheRules {
 
     /// Whether it may be used without asking (RFC 9111 §4.2, §5.2.1).
     private static func isAcceptable(
-        _ freshness: CacheFreshness, _ control: CacheControl, _ requestDirectives: CacheControl
+        _ freshness: CacheFreshness, _ control: CacheControl, _ directives: CacheControl
     ) -> Bool {
-        if control.isImmutable, freshness.isFresh, requestDirectives.minFresh == nil,
-            !requestDirectives.noCache
-        {
+        if control.isImmutable, freshness.isFresh, directives.minFresh == nil, !directives.noCache {
             return true
         }
-        if requestDirectives.noCache { return false }
-        if let limit = requestDirectives.maxAge, freshness.age > limit { return false }
-        if let rest = requestDirectives.minFresh, freshness.lifetime - freshness.age < rest { return false }
+        if directives.noCache { return false }
+        if let limit = directives.maxAge, freshness.age > limit { return false }
+        if let rest = directives.minFresh, freshness.lifetime - freshness.age < rest { return false }
         if freshness.isFresh { return true }
-        guard !control.mustRevalidate, let tolerance = requestDirectives.maxStale else { return false }
+        guard !control.mustRevalidate, let tolerance = directives.maxStale else { return false }
         return freshness.staleness <= tolerance
     }
 
     private static func confirm(
-        _ entry: CacheEntry, _ request: SessionRequest, _ requestDirectives: CacheControl, isOwn: Bool,
+        _ entry: CacheEntry, _ request: SessionRequest, _ directives: CacheControl, isOwn: Bool,
         mayUseStale: Bool
     ) -> CacheDecision {
-        if requestDirectives.onlyIfCached {
-            return decisionWithoutEntry(.returnCacheDataDontLoad, requestDirectives, request)
+        if directives.onlyIfCached {
+            return decisionWithoutEntry(.returnCacheDataDontLoad, directives, request)
         }
         if !isOwn {
             // Only a strong tag proves these bytes the answer to this request too (RFC 9110 §8.8.1, §13.1.3).

@@ -102,38 +102,38 @@ struct Wait: ParsableCommand {
 
     func run() throws {
         let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
-        let conditionWaiter = ConditionWaiter(condition, limits, subject, waiter: waiter)
+        let waiting = ConditionWaiter(condition, limits, subject, waiter: waiter)
         var configuration = subject.configuration()
         // Only a probe asks what costs.
         let hints = goal == .internet ? subject.hints(&configuration, subject.state()) : nil
         // Observers hear of changes of the path in use only; a link's own path may come and go without one.
         var recorder: (@Sendable (RecordedItem) -> Void)?
         if condition.readsLinks || limits.noCarrier != nil {
-            recorder = { conditionWaiter.linksMayHaveChanged(after: $0) }
+            recorder = { waiting.linksMayHaveChanged(after: $0) }
         }
         let manager = subject.manager(configuration, hints: hints, recorder: recorder)
         // The caller waits for the answer.
         let internet = try probe.make(manager, longestPause: .seconds(5))
-        let question = internet?.observeFindings { conditionWaiter.observe($0) }
-        let observation = manager.observeReachability { conditionWaiter.observe($0) }
+        let question = internet?.observeFindings { waiting.observe($0) }
+        let observation = manager.observeReachability { waiting.observe($0) }
         try beginMonitoring(manager)
         internet?.ask(expensive: Set(condition.asked))
         internet?.start()
         try withExtendedLifetime((manager, observation, internet, question)) {
             while true {
                 let end = waiter.wait(watchesOutput: false) { () -> MonotonicInstant? in
-                    if conditionWaiter.consumeChange() { lookAgain(conditionWaiter, configuration) }
-                    return conditionWaiter.deadline
+                    if waiting.consumeChange() { lookAgain(waiting, configuration) }
+                    return waiting.deadline
                 }
                 if end == .interrupted { throw ExitCode.interrupted }
                 // A change may have come after the deadline was read.
-                if let end = conditionWaiter.end { return try finish(end, conditionWaiter) }
+                if let end = waiting.end { return try finish(end, waiting) }
             }
         }
     }
 
-    private func report(_ conditionWaiter: ConditionWaiter) -> Report {
-        if let latest = conditionWaiter.latest { return latest }
+    private func report(_ waiting: ConditionWaiter) -> Report {
+        if let latest = waiting.latest { return latest }
         // The name servers have not answered although there is a route.
         let reason = ReachabilityReason(.unresolved, sentence: "the name servers have not answered yet")
         let general = try? ReachabilityManager.check(configuration: subject.configuration())
@@ -141,23 +141,23 @@ struct Wait: ParsableCommand {
             status: .unknown, path: .unknown(reason), links: general?.links ?? [], host: subject.host?.text)
     }
 
-    private func lookAgain(_ conditionWaiter: ConditionWaiter, _ configuration: ReachabilityConfiguration) {
+    private func lookAgain(_ waiting: ConditionWaiter, _ configuration: ReachabilityConfiguration) {
         let host = subject.host?.text
         guard let report = try? ReachabilityManager.check(host: host, configuration: configuration) else {
             return
         }
         // Links are read at this instant; the status comes from the manager, which delays a loss for a
         // moment.
-        let known = conditionWaiter.latest
-        conditionWaiter.observe(
+        let known = waiting.latest
+        waiting.observe(
             status: known?.status ?? report.status, path: known?.path ?? report.path, links: report.links)
     }
 
-    private func finish(_ end: WaitStateMachine.End, _ conditionWaiter: ConditionWaiter) throws(ExitCode) {
+    private func finish(_ end: WaitStateMachine.End, _ waiting: ConditionWaiter) throws(ExitCode) {
         if !isQuiet {
-            let report = report(conditionWaiter)
+            let report = report(waiting)
             if end == .met {
-                reportMet(report, through: conditionWaiter.interfaces)
+                reportMet(report, through: waiting.interfaces)
             } else {
                 reportUnmet(end, report)
             }
