@@ -106,8 +106,8 @@ enum ConnectionProbe {
                 from: sender, type: reported.type, code: reported.code, server: address, source: source)
         }
 
-        /// Whether the packets of an attempt without an answer do not leave this machine: TCP sends them again
-        /// and counts none as sent (tcp_retransmit_skb(), net/ipv4/tcp_output.c).
+        /// Whether the packets of an attempt without an answer do not leave this machine: TCP has repeated
+        /// them and counts none as sent (tcp_retransmit_skb(), net/ipv4/tcp_output.c).
         var isDroppedHere: Bool {
             guard let info = SegmentProbe.info(socket) else { return false }
             return info.tcpi_total_retrans > 0 && info.tcpi_retrans == 0
