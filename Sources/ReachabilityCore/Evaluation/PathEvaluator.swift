@@ -272,7 +272,8 @@ package struct PathEvaluator: Sendable {
                 // With the source the kernel may select another leg than without.
                 let blamed = usability == .usable ? state.dead.first : nil
                 let (culprit, fault) = blamed ?? (link, cause)
-                return .failure(PathFailure(fault.code, link: culprit, usability: fault))
+                let code = (blamed?.usability ?? usability).code
+                return .failure(PathFailure(code, link: culprit, usability: fault))
             }
             path.link = leg.link
             path.gateway = leg.gateway
