@@ -94,8 +94,9 @@ struct TunnelTests {
         #expect(unused.evaluate(.general).isOnline)
         // Nothing is sent by a family without an address.
         var bare = hidden
-        bare.addresses.removeAll { $0.interface == bare.index("eth0") }
-        bare.addAddress("2001:db8::2/64", to: bare.index("eth0"))
+        let eth0 = bare.index("eth0")
+        bare.addresses.removeAll { $0.interface == eth0 }
+        bare.addAddress("2001:db8::2/64", to: eth0)
         #expect(bare.evaluate(.general).reason.code == .tunnelWithoutUnderlay)
     }
 
