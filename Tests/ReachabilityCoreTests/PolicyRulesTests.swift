@@ -49,6 +49,27 @@ struct PolicyRulesTests {
         #expect(dead.alternativeSource == IPAddress("198.51.100.2"))
     }
 
+    @Test("FLD-082 where only rules by source lead out, the reason says so, and a link is the alternative")
+    func withoutDefault() {
+        let path = Self.twoUplinks { $0.removeRoutes("0.0.0.0/0", metric: 100) }.evaluate(.general)
+        #expect(path.instantStatus == .unreachable && path.reason.code == .noRoute)
+        #expect(path.alternative == "eth0")
+        #expect(path.alternativeSource == IPAddress("192.0.2.2"))
+        #expect(
+            path.reason.sentence
+                == "eth0 has a route only for what is sent from its own address (see: ip rule)")
+        // Without such rules no link is asked.
+        var plain = FakeNetwork.wired
+        plain.removeRoutes("0.0.0.0/0")
+        #expect(plain.evaluate(.general).alternative == nil)
+        // A route that forbids is obeyed.
+        let forbidden = Self.twoUplinks { network in
+            network.removeRoutes("0.0.0.0/0", metric: 100)
+            network.addRoute("0.0.0.0/0", kind: .prohibit)
+        }
+        #expect(forbidden.evaluate(.general).alternative == nil)
+    }
+
     @Test("FLD-007 of several addresses of a link that one serves which a rule sends on")
     func secondAddress() {
         let dead = Self.twoUplinks { network in

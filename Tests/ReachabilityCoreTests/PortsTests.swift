@@ -140,6 +140,27 @@ struct PortsTests {
         #expect(network.evaluate(.general).reason.code == .noPorts)
     }
 
+    @Test(
+        "FLD-078 an uplink port that does not forward is dead, though a guest's port keeps the bridge up",
+        arguments: [LinkState.BridgePortState.disabled, .listening, .learning, .blocking])
+    func portThatDoesNotForward(state: LinkState.BridgePortState) {
+        var (network, bridge) = Self.bridged()
+        let uplink = network.addLink("uplink", kind: "macvlan", master: bridge)
+        let guest = network.addLink("guest", kind: "veth", master: bridge)
+        network.change(uplink) { $0.bridgePortState = .forwarding }
+        network.change(guest) { $0.bridgePortState = state }
+        #expect(network.evaluate(.general).instantStatus == .wired)
+        network.change(uplink) { $0.bridgePortState = state }
+        network.change(guest) { $0.bridgePortState = .forwarding }
+        let path = network.evaluate(.general)
+        #expect(path.instantStatus == .unreachable)
+        let held = LinkUsability.port("uplink", .heldByBridge(state))
+        #expect(path.reason.sentence == held.sentence("br0"), "\(path.reason)")
+        #expect(Self.report(network, on: "br0")?.isOnline == false)
+        network.addLink("other", master: bridge)
+        #expect(network.evaluate(.general).instantStatus == .wired)
+    }
+
     @Test("FLD-003 every port of a bond is an uplink") func bondOfCables() {
         for kind in ["bond", "team"] {
             var (network, bond) = Self.bridged()

@@ -44,6 +44,39 @@ struct SeveralReceiversTests {
         #expect(!Self.network("0.0.0.0/0", .multicast, source: "192.0.2.2/24").evaluate(.general).isOnline)
     }
 
+    @Test(
+        "FLD-080 an address is the one that connect(2) goes to, and brackets have the zone of a URL",
+        arguments: [
+            ("::ffff:192.0.2.9", "192.0.2.9"), ("[::FFFF:c000:209]", "192.0.2.9"), ("::", "::1"),
+            ("[::]", "::1"), ("::1", "::1"), ("0.0.0.0", "0.0.0.0"), ("::192.0.2.9", "::c000:209"),
+            ("[fe80::1%25eth0]", "fe80::1%eth0"), ("[fe80::1%eth0]", "fe80::1%eth0"),
+            ("fe80::1%25eth0", "fe80::1%25eth0"), ("[fe80::1%25]", "fe80::1%25"),
+            ("[fe80::1%2525]", "fe80::1%25"),
+        ])
+    func connectedAddresses(_ given: String, _ text: String) {
+        #expect(ReachabilityDestination(given)?.text == text)
+    }
+
+    @Test("FLD-080 an IPv4-mapped address follows the IPv4 route") func mapped() {
+        let path = FakeNetwork.wired.evaluate(.host("::ffff:203.0.113.9"))
+        #expect(path.interface == "eth0" && path.hasIPv4 && !path.hasIPv6)
+        #expect(!FakeNetwork.wired.evaluate(.host("2001:db8::9")).isOnline)
+    }
+
+    @Test(
+        "FLD-081 with the loopback link switched off this machine is unreachable for itself",
+        arguments: ["127.0.0.1", "192.0.2.2"])
+    func loopbackSwitchedOff(_ host: String) {
+        var network = FakeNetwork.wiredAndWiFi
+        #expect(network.evaluate(.host(host)).reason.code == .local)
+        network.change(1) { $0.flags = .loopback }
+        let path = network.evaluate(.host(host))
+        #expect(path.instantStatus == .unreachable && path.alternative == nil)
+        #expect(path.reason.sentence.contains("lo"), "\(path.reason)")
+        #expect(path.reason.interface == "lo")
+        #expect(network.evaluate(.general).instantStatus == .wired)
+    }
+
     @Test("FLD-010 a zone belongs to addresses that stay on the link, and to no others")
     func zones() {
         for text in ["fe80::1%eth0", "ff02::fb%eth0", "ff01::1%lo", "ff32::8000:1%eth0"] {

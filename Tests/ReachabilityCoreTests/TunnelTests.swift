@@ -64,10 +64,10 @@ struct TunnelTests {
     }
 
     @Test(
-        "a tunnel beside the default route needs one, or what is beneath it is gone",
+        "FLD-077 a tunnel that hides every other route counts, unchecked, unless a link with an address is dead",
         arguments: [true, false])
-    func besideTheDefault(inHalves: Bool) {
-        let path = Self.replaced { network, tunnel in
+    func hidesTheDefault(inHalves: Bool) {
+        let hidden = Self.replaced { network, tunnel in
             network.removeRoutes("0.0.0.0/0")
             if inHalves {
                 network.addRoute("0.0.0.0/1", on: tunnel)
@@ -75,8 +75,52 @@ struct TunnelTests {
             } else {
                 network.addRoute("0.0.0.0/0", on: tunnel, table: 51820)
             }
-        }.evaluate(.general)
-        #expect(path.reason.code == .tunnelWithoutUnderlay)
+        }
+        let path = hidden.evaluate(.general)
+        #expect(path.instantStatus == .wired && path.isTunnelUnchecked && path.underlay == nil)
+        #expect(Self.report(hidden)?.isOnline == true)
+        // The dead link is the more probable underlay, whether it lost its cable or was switched off.
+        for flags in [LinkState.Flags.up, []] {
+            var dead = hidden
+            dead.addAddress("10.1.0.1/24", to: dead.addLink("lan0"))
+            #expect(dead.evaluate(.general).isOnline)
+            dead.change(dead.index("eth0")) { ($0.flags, $0.operationalState) = (flags, .down) }
+            #expect(dead.evaluate(.general).reason.code == .tunnelWithoutUnderlay)
+            #expect(Self.report(dead)?.isOnline == false)
+        }
+        // An unused port without an address is none.
+        var unused = hidden
+        unused.addLink("eth1", up: false)
+        #expect(unused.evaluate(.general).isOnline)
+        // Nothing is sent by a family without an address.
+        var bare = hidden
+        let eth0 = bare.index("eth0")
+        bare.addresses.removeAll { $0.interface == eth0 }
+        bare.addAddress("2001:db8::2/64", to: eth0)
+        #expect(bare.evaluate(.general).reason.code == .tunnelWithoutUnderlay)
+    }
+
+    @Test("FLD-077 by IPv6 as well, and where a route refuses what the tunnel does not take")
+    func hidesTheDefaultByIPv6() {
+        var network = FakeNetwork()
+        let eth0 = network.addLink("eth0")
+        network.addAddress("2001:db8::2/64", to: eth0)
+        let tunnel = network.addLink("tun0", kind: "tun", hardwareType: 0xFFFE)
+        network.addAddress("fd00:8::2/64", to: tunnel)
+        network.addRoute("fd00::/8", on: tunnel)
+        #expect(network.evaluate(.host("fd00::7")).reason.code == .tunnelWithoutUnderlay)
+        for kind in [RouteAnswer.Kind.blackhole, .unreachable, .prohibit] {
+            var refusing = network
+            refusing.addRoute("::/0", metric: 900, kind: kind)
+            let bound = RouteLookup(
+                destination: ReachabilityConfiguration.defaultSentinels[2], interface: eth0)
+            // A refusing route is no route of eth0.
+            refusing.fixed[.route(bound)] = .failure(KernelErrno.networkUnreachable)
+            refusing.fixed[.route(bound.entry)] = .failure(KernelErrno.networkUnreachable)
+            #expect(refusing.evaluate(.host("fd00::7")).isTunnelUnchecked)
+        }
+        network.addRoute("::/0", on: tunnel, table: 51820)
+        #expect(network.evaluate(.general).isTunnelUnchecked)
     }
 
     @Test("where nothing else leads out, the tunnel leads through another namespace")

@@ -89,6 +89,25 @@ struct UnderlayTests {
         }
     }
 
+    @Test("FLD-077 a mark whose traffic goes into the tunnel as well, or stays here, exempts nothing")
+    func otherMark() {
+        let marked = RuleExemptions(marks: [1])
+        for (kind, link) in [(RouteAnswer.Kind.unicast, "tun0"), (.local, "lo")] {
+            let network = Self.tunnelled(table: 51820) { network in
+                network.exemptions = marked
+                network.removeRoutes("0.0.0.0/0", metric: 100)
+                for sentinel in ReachabilityConfiguration.defaultSentinels {
+                    let lookup = RouteLookup(destination: sentinel, mark: 1)
+                    network.fixed[.route(lookup)] = .route(
+                        RouteAnswer(
+                            kind: kind, interface: network.index(link), source: IPAddress("10.8.0.2")))
+                }
+            }
+            #expect(network.evaluate(.general).isTunnelUnchecked)
+        }
+        #expect(Self.switched(marked, Self.noRoute).evaluate(.general).reason.code == .tunnelWithoutUnderlay)
+    }
+
     @Test("FLD-001 IPv6 inside the tunnel is carried by IPv4 where that is all there is outside")
     func otherFamily() {
         let network = Self.tunnelled { network in

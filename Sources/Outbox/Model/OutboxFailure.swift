@@ -44,10 +44,13 @@ public struct OutboxFailure: Sendable, Equatable, CustomStringConvertible {
     /// Whether the same request may succeed later.
     public var isPassing: Bool { kind != .refused && kind != .unsendable }
 
-    /// Whether a gateway that has lost its routes or keys may have refused: not for the request's content.
+    /// Whether a gateway that has lost its routes, keys or settings may have refused.
+    ///
+    /// Any status may be a gateway's but those that blame what this one request contains or requires
+    /// (RFC 9110 §15.5, RFC 6585 §3 and §5).
     package var mayBeOfGateway: Bool {
         guard kind == .refused || kind == .credentials, let statusCode else { return false }
-        return [401, 402, 403, 404, 405, 410, 451].contains(statusCode)
+        return ![409, 412, 413, 414, 415, 416, 422, 428, 431].contains(statusCode)
     }
 
     /// Whether the server reports a conflict with another request, perhaps its own earlier attempt.

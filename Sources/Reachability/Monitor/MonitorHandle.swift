@@ -56,9 +56,7 @@ package enum MonitorTarget: Sendable, Equatable {
 
     /// A host as text: a literal with or without brackets and zone, or a name.
     package init(_ host: String) {
-        var literal = host[...]
-        if literal.hasPrefix("["), literal.hasSuffix("]") { literal = literal.dropFirst().dropLast() }
-        if let destination = ReachabilityDestination(String(literal)) {
+        if let destination = ReachabilityDestination(host) {
             self = .addresses([destination])
         } else {
             self = .name(host)

@@ -86,6 +86,14 @@ public struct IPAddress: Sendable, Hashable {
 
     /// 0.0.0.0 or ::.
     public var isUnspecified: Bool { high == 0 && low == 0 }
+
+    /// The address that connect(2) goes to: IPv4 for an IPv4-mapped one, and ::1 for :: (tcp_v6_connect(),
+    /// net/ipv6/tcp_ipv6.c).
+    package var connected: IPAddress {
+        guard family == .ipv6, high == 0 else { return self }
+        if low >> 32 == 0xFFFF { return IPAddress(v4: UInt32(truncatingIfNeeded: low)) }
+        return low == 0 ? IPAddress(v6High: 0, low: 1) : self
+    }
 }
 
 extension IPAddress: Comparable {

@@ -89,7 +89,7 @@ extension EvaluationContext {
 
     private mutating func hasUsablePort(among ports: [LinkState], depth: Int) throws(MissingAnswers) -> Bool {
         var isComplete = true
-        for port in ports where port.hasUsableState {
+        for port in ports where port.hasUsableState && port.passesFrames {
             // Visits all of them even if answers are missing, so that all questions are requested together.
             guard let usability = try? usability(of: port, depth: depth + 1) else {
                 isComplete = false
@@ -112,7 +112,8 @@ extension EvaluationContext {
         switch (link.role, usability) {
         case (.stacked, .noCarrier), (.stacked, .switchedOff):
             return try causeBelow(link, usability, depth: depth)
-        case (.aggregate, .noCarrier): return try causeOfPorts(link, depth: depth) ?? usability
+        case (.aggregate, .noCarrier), (.aggregate, .noPorts):
+            return try causeOfPorts(link, depth: depth) ?? usability
         default: return usability
         }
     }
@@ -136,10 +137,10 @@ extension EvaluationContext {
     private mutating func causeOfPorts(_ link: LinkState, depth: Int) throws(MissingAnswers) -> LinkUsability?
     {
         let ports = try knownPorts(of: link.index)
-        for port in ports where port.hasUsableState {
-            if let state = port.bridgePortState, state != .forwarding {
-                return .port(port.name, .heldByBridge(state))
-            }
+        // A guest's port blocks no way out.
+        let outward = ports.filter { !$0.isGuestCable }
+        for port in outward.isEmpty ? ports : outward where port.hasUsableState && !port.passesFrames {
+            if let state = port.bridgePortState { return .port(port.name, .heldByBridge(state)) }
         }
         let isOff = ports.allSatisfy { !$0.flags.contains(.up) }
         guard isOff, let first = ports.first else { return nil }

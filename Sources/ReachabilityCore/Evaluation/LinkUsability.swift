@@ -111,6 +111,9 @@ extension LinkState {
     /// Whether the link, as a port of a bridge, connects a guest or container on this machine.
     var isGuestCable: Bool { role == .standalone(.virtual) }
 
+    /// Whether its bridge, if it is a port of one, lets frames pass (br_forward(), net/bridge/br_forward.c).
+    var passesFrames: Bool { bridgePortState.map { $0 == .forwarding } ?? true }
+
     /// The usability according to flags and operational state.
     package var stateUsability: LinkUsability {
         if hasUsableState { return .usable }

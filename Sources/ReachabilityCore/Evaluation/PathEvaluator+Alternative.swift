@@ -66,15 +66,19 @@ extension PathEvaluator {
         for failures: [PathFailure], _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> Uplink? {
         // A refusing route in one family forbids an alternative in both.
-        guard let failure = failures.max(by: { $0.rank < $1.rank }), failure.allowsAlternative,
-            let dead = failure.link
-        else { return nil }
+        guard let failure = failures.max(by: { $0.rank < $1.rank }) else { return nil }
+        let bySource = failure.isMissingRoute
+        guard failure.allowsAlternative || bySource else { return nil }
         for destination in destinations
         where destination.zone == nil
             && configuration.family ?? destination.address.family
                 == destination.address.family
         {
-            if let best = try uplinks(to: destination.address, besides: dead.index, &context).first {
+            // Only rules by source hide a route from programs that choose no address.
+            if bySource, !selects(destination.address.family, by: .source) { continue }
+            if let best = try uplinks(
+                to: destination.address, besides: failure.link?.index ?? 0, &context
+            ).first {
                 return best
             }
         }

@@ -68,6 +68,12 @@ extension PathEvaluator {
         of failure: PathFailure, alternative: String?, _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> ReachabilityReason {
         let code = failure.code
+        if failure.isMissingRoute, let alternative {
+            return ReachabilityReason(
+                .noRoute, interface: alternative,
+                sentence:
+                    "\(alternative) has a route only for what is sent from its own address (see: ip rule)")
+        }
         if let link = failure.link {
             // The sentence mentions the carrier, so that the cable is not blamed for a missing address.
             var obstacle: LinkObstacle?

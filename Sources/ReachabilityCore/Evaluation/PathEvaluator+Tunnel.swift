@@ -31,7 +31,7 @@ extension PathEvaluator {
             switch try outerRoute(to: address, besides: tunnel, &context) {
             case .usable(let link): return .link(link)
             case .dead: return .none
-            case .refused, .none: continue
+            case .refused, .absent: continue
             }
         }
         let links = try context.links()
@@ -43,13 +43,13 @@ extension PathEvaluator {
             return .unknown(
                 "no other interface here leads out: another network namespace carries it", likely: nil)
         }
-        let route = try exemptRoute(to: destination, besides: tunnel, &context)
         var isRefused = false
-        switch route {
+        switch try exemptRoute(to: destination, besides: tunnel, &context) {
         case .usable(let link): return .link(link)
         case .dead: return .none
         case .refused: isRefused = true
-        case .none: break
+        case .absent: break
+        case nil: if let hidden = try hiddenUnderlay(destination, outward, &context) { return hidden }
         }
         // Only a default route in the main table may have replaced the one underneath, with a route left for
         // the remote address alone.
@@ -57,7 +57,51 @@ extension PathEvaluator {
         guard isRefused || isReplacement, let likely = try usableLink(among: outward, &context) else {
             return .none
         }
-        return .unknown("\(likely.name) is up and has an address, but no route that shows it", likely: likely)
+        return Self.unproven(likely)
+    }
+
+    private static func unproven(_ likely: LinkState) -> Underlay {
+        .unknown("\(likely.name) is up and has an address, but no route that shows it", likely: likely)
+    }
+
+    /// The underlay of a tunnel that takes everything; nil unless another route may be hidden behind it.
+    ///
+    /// A lookup bound to a link does not tell a refusal from a missing route: IPv4 answers EHOSTUNREACH and
+    /// IPv6 ENETUNREACH in both cases (inet_rtm_getroute(), net/ipv4/route.c). What tells is a plain lookup:
+    /// ENETUNREACH for an address in general use means that nothing leads out beside the tunnel.
+    private func hiddenUnderlay(
+        _ destination: IPAddress, _ outward: [LinkState], _ context: inout EvaluationContext
+    ) throws(MissingAnswers) -> Underlay? {
+        var hidden: [IPAddress.Family] = []
+        for family in Self.outside(destination).map(\.family)
+        where try hidesRoutes(family, &context) { hidden.append(family) }
+        let addresses = try context.addresses().filter { $0.isUsable && !$0.address.isLinkLocal }
+        let addressed = outward.filter { link in addresses.contains { $0.interface == link.index } }
+        // A dead link with an address is the more probable underlay, also beside a LAN port that is up.
+        guard addressed.allSatisfy(\.hasUsableState) else { return nil }
+        let candidates = addressed.filter { link in
+            addresses.contains { $0.interface == link.index && hidden.contains($0.address.family) }
+        }
+        return try usableLink(among: candidates, &context).map(Self.unproven)
+    }
+
+    /// Whether every plain lookup of a family leads into a tunnel or is refused.
+    private func hidesRoutes(
+        _ family: IPAddress.Family, _ context: inout EvaluationContext
+    ) throws(MissingAnswers) -> Bool {
+        let lookups = ReachabilityConfiguration.defaultSentinels.filter { $0.family == family }
+            .map { lookup($0) }
+        try context.require(lookups.map { .route($0) })
+        for lookup in lookups {
+            switch try context.route(lookup) {
+            case .failure(let refusal): if PathFailure(refusal: refusal).code == .noRoute { return false }
+            case .success(let route):
+                guard let index = route.interface, try context.link(index)?.role == .tunnel else {
+                    return false
+                }
+            }
+        }
+        return true
     }
 
     /// The underlay according to the route to the remote address; nil if that is inconclusive.

@@ -9,7 +9,7 @@ extension PathEvaluator {
         case dead
         /// A route or rule refuses it.
         case refused
-        case none
+        case absent
     }
 
     /// Destinations for the tunnel's own packets: the destination itself, and one of the other family.
@@ -63,17 +63,18 @@ extension PathEvaluator {
             best = (link, isDefault, entry.metric, isUsable)
         }
         guard isComplete else { throw MissingAnswers() }
-        guard let best else { return .none }
+        guard let best else { return .absent }
         return best.isUsable ? .usable(best.link) : .dead
     }
 
-    /// The route for the mark, user or destination that policy rules exempt, probably for the tunnel itself.
+    /// The route for the mark, user or destination that policy rules exempt, probably for the tunnel itself;
+    /// nil without such an exemption.
     ///
     /// A kill switch may answer plain lookups: an IPv4 lookup bound to a link is answered with EHOSTUNREACH
     /// for a refusal and for a missing route (ip_route_output_key_hash_rcu(), net/ipv4/route.c).
     func exemptRoute(
         to destination: IPAddress, besides tunnel: LinkState, _ context: inout EvaluationContext
-    ) throws(MissingAnswers) -> OuterRoute {
+    ) throws(MissingAnswers) -> OuterRoute? {
         let exemptions = try context.rules().exemptions
         var lookups = exemptions.destinations.map { RouteLookup(destination: $0) }
         for address in Self.outside(destination) {
@@ -83,37 +84,40 @@ extension PathEvaluator {
         try context.require(lookups.flatMap { [.route($0), .route($0.entry)] })
         // Without exemptions, a refusing rule is conclusive.
         let isRefused = lookups.isEmpty && exemptions.refusing.contains(destination.family)
-        var result: OuterRoute = isRefused ? .refused : .none
+        var result: OuterRoute? = isRefused ? .refused : nil
         var isComplete = true
         for lookup in lookups {
             // Visits all of them even if answers are missing, so that all questions are requested together.
-            guard let route = try? outerRoute(by: lookup, besides: tunnel, &context) else {
+            do throws(MissingAnswers) {
+                guard let route = try outerRoute(by: lookup, &context) else { continue }
+                switch (route, result) {
+                case (.usable, _): return route
+                case (.dead, _), (_, nil), (.refused, .absent): result = route
+                default: continue
+                }
+            } catch {
                 isComplete = false
-                continue
-            }
-            switch route {
-            case .usable: return route
-            case .dead: result = .dead
-            case .refused: if case .none = result { result = .refused }
-            case .none: continue
             }
         }
         guard isComplete else { throw MissingAnswers() }
         return result
     }
 
+    /// The route of one lookup; nil if it goes into a tunnel or stays here, and so exempts nothing.
     private func outerRoute(
-        by lookup: RouteLookup, besides tunnel: LinkState, _ context: inout EvaluationContext
-    ) throws(MissingAnswers) -> OuterRoute {
+        by lookup: RouteLookup, _ context: inout EvaluationContext
+    ) throws(MissingAnswers) -> OuterRoute? {
         let plain = try context.resolvingSource(lookup)
         try context.require(.route(plain), .route(plain.entry))
         switch try context.route(plain) {
-        case .failure(let refusal): return PathFailure(refusal: refusal).code == .noRoute ? .none : .refused
+        case .failure(let refusal): return PathFailure(refusal: refusal).code == .noRoute ? .absent : .refused
         case .success(let route):
             guard route.kind == .unicast, let index = route.interface, let link = try context.link(index),
-                !link.isLoopback, link.role != .tunnel, let source = route.sender,
+                !link.isLoopback, link.role != .tunnel
+            else { return nil }
+            guard let source = route.sender,
                 !source.isLinkOnlySource(for: plain.destination, gateway: route.gateway)
-            else { return .none }
+            else { return .absent }
             if try context.egressUsability(of: link) == .usable { return .usable(link) }
             let entry = try? context.route(plain.entry).get()
             return try usableLeg(of: entry, &context).map { .usable($0.link) } ?? .dead

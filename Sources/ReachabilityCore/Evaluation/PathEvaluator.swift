@@ -111,8 +111,12 @@ package struct PathEvaluator: Sendable {
         _ destination: IPAddress, interface: Int32 = 0, wantsEntry: Bool = false
     ) -> RouteLookup {
         var lookup = configuration.lookup(destination, interface: interface, wantsEntry: wantsEntry)
-        if rules[destination.family].contains(.transport) { lookup.port = configuration.port }
+        if selects(destination.family, by: .transport) { lookup.port = configuration.port }
         return lookup
+    }
+
+    func selects(_ family: IPAddress.Family, by selector: PolicyRules.Selectors) -> Bool {
+        rules[family].contains(selector)
     }
 
     // MARK: - One family
@@ -228,6 +232,11 @@ package struct PathEvaluator: Sendable {
             metric: entry?.metric, prefixLength: entry?.prefixLength, expires: entry?.expires)
         // This machine answers to the anycast addresses in the kernel's table.
         if route.kind == .local || route.kind == .anycast {
+            // The kernel keeps these routes while the loopback link, which carries them, is switched off.
+            if link.isLoopback, !link.flags.contains(.up) {
+                return .failure(
+                    PathFailure(LinkUsability.switchedOff.code, link: link, usability: .switchedOff))
+            }
             path.code = .local
             return .success(path)
         }
@@ -263,7 +272,8 @@ package struct PathEvaluator: Sendable {
                 // With the source the kernel may select another leg than without.
                 let blamed = usability == .usable ? state.dead.first : nil
                 let (culprit, fault) = blamed ?? (link, cause)
-                return .failure(PathFailure(fault.code, link: culprit, usability: fault))
+                let code = (blamed?.usability ?? usability).code
+                return .failure(PathFailure(code, link: culprit, usability: fault))
             }
             path.link = leg.link
             path.gateway = leg.gateway

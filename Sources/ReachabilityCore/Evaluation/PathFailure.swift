@@ -56,12 +56,15 @@ package final class PathFailure: Error {
         }
     }
 
+    /// Whether there is no route at all, rather than one that refuses or leads to a dead link.
+    package var isMissingRoute: Bool { code == .noRoute && link == nil && detail == nil }
+
     /// Whether another interface may replace the failed one.
     ///
     /// Only if the kernel's choice is dead by accident: refusing routes and links that drop everything are
     /// configured so, and bypassing a dead tunnel would send private traffic unprotected.
     package var allowsAlternative: Bool {
-        guard let link else { return false }
+        guard let link, !link.isLoopback else { return false }
         if case .tunnel = link.role { return false }
         return switch usability {
         case .usable: code == .noAddress || code == .linkLocalOnly

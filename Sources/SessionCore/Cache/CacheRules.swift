@@ -16,8 +16,8 @@ package enum CacheRules {
 
     /// Whether the response to a request may be stored (RFC 9111 §3).
     ///
-    /// Also not stored: responses to partial, conditional or bodied requests, and responses that could never be
-    /// used.
+    /// Also not stored: responses to partial, conditional or bodied requests, and responses that could never
+    /// be used.
     package static func isStorable(_ request: SessionRequest, _ response: SessionResponse, at now: Date)
         -> Bool
     {

@@ -24,10 +24,10 @@ enum ConnectionProbe {
             }
         }
         return tries.map { attempt in
+            let outcome = attempt.outcome ?? (attempt.isDroppedHere ? .rejected(.ownFirewall) : .timedOut)
             if attempt.socket >= 0 { close(attempt.socket) }
             return ConnectionObservation(
-                address: attempt.address, port: port, outcome: attempt.outcome ?? .timedOut,
-                took: attempt.took ?? limit)
+                address: attempt.address, port: port, outcome: outcome, took: attempt.took ?? limit)
         }
     }
 
@@ -104,6 +104,13 @@ enum ConnectionProbe {
             guard let sender = IPAddress(bytes: bytes) else { return nil }
             return ConnectionRejection(
                 from: sender, type: reported.type, code: reported.code, server: address, source: source)
+        }
+
+        /// Whether the packets of an attempt without an answer do not leave this machine: TCP has repeated
+        /// them and counts none as sent (tcp_retransmit_skb(), net/ipv4/tcp_output.c).
+        var isDroppedHere: Bool {
+            guard let info = SegmentProbe.info(socket) else { return false }
+            return info.tcpi_total_retrans > 0 && info.tcpi_retrans == 0
         }
 
         mutating func finish(after duration: Duration) {

@@ -3,7 +3,7 @@
 import Reachability
 
 /// An ICMP message that ended a connection attempt: its sender and its meaning (RFC 792, RFC 1812 §5.2.7.1,
-/// RFC 4443 §3).
+/// RFC 4443 §3); or this machine's firewall, which drops without a message.
 struct ConnectionRejection: Sendable, Equatable {
     enum Kind: Sendable, Equatable {
         /// A firewall or a policy forbids it.
@@ -16,7 +16,12 @@ struct ConnectionRejection: Sendable, Equatable {
         /// The packets went from router to router until their time to live was used up.
         case circle
         case other(type: UInt8, code: UInt8)
+        /// Without an ICMP message.
+        case dropped
     }
+
+    /// A firewall of this machine drops what it sends.
+    static let ownFirewall = ConnectionRejection(sender: .thisMachine, kind: .dropped)
 
     enum Sender: Sendable, Equatable {
         case thisMachine, server
@@ -81,6 +86,7 @@ struct ConnectionRejection: Sendable, Equatable {
         case .noPort: "refuses (ICMP: port unreachable)"
         case .circle: "gives up (ICMP: time exceeded)"
         case .other(let type, let code): "refuses (ICMP type \(type), code \(code))"
+        case .dropped: "drops the packets before they leave"
         }
     }
 

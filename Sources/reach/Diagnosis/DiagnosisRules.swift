@@ -13,6 +13,12 @@ enum DiagnosisRules {
         guard !path.isOnline else { return .good(.path, path.reason.sentence) }
         let sentence = path.reason.sentence
         let advice = Self.advice(for: path.reason)
+        // The alternative itself lacks a route for programs that choose no address.
+        if let other = path.alternative, path.reason.interface == other {
+            return .failed(
+                .path, sentence,
+                try: "add a default route that needs no source address, or have programs bind to \(other)")
+        }
         if let other = path.alternative {
             return .failed(
                 .path, sentence,

@@ -66,7 +66,7 @@ struct SegmentProbe {
         else { return nil }
         var polled = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
         guard poll(&polled, 1, Int32(ConnectionProbe.limit.inNanoseconds / 1_000_000)) > 0,
-            let info = info(number), Int(info.tcpi_state) == TCP_ESTABLISHED
+            let info = Self.info(number), Int(info.tcpi_state) == TCP_ESTABLISHED
         else { return nil }
         let content = min(size, Int(info.tcpi_snd_mss))
         // TCPI_OPT_TIMESTAMPS: 12 bytes in each segment (RFC 7323).
@@ -78,7 +78,7 @@ struct SegmentProbe {
         repeat {
             usleep(Self.tick)
             // Reset by the server: it has arrived.
-            guard let info = self.info(number), Int(info.tcpi_state) == TCP_ESTABLISHED else {
+            guard let info = Self.info(number), Int(info.tcpi_state) == TCP_ESTABLISHED else {
                 return (content, header, true)
             }
             if info.tcpi_unacked == 0 { return (content, header, true) }
@@ -86,7 +86,7 @@ struct SegmentProbe {
         return (content, header, false)
     }
 
-    private func info(_ number: Int32) -> tcp_info? {
+    static func info(_ number: Int32) -> tcp_info? {
         var info = tcp_info()
         var length = socklen_t(MemoryLayout<tcp_info>.size)
         return getsockopt(number, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0 ? info : nil

@@ -14,8 +14,8 @@ struct HostText: Sendable, Hashable {
     init(_ given: String) throws {
         var text = given
         if text.hasPrefix("["), text.hasSuffix("]") { text = String(text.dropFirst().dropLast()) }
-        if let destination = ReachabilityDestination(text) {
-            self.text = text
+        if let destination = ReachabilityDestination(given) {
+            self.text = destination.zone == nil ? text : destination.text
             family = destination.address.family
             return
         }

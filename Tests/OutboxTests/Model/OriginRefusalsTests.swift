@@ -119,12 +119,27 @@ import Testing
         #expect(late.refused(id(3), by: origin, failure, at: start + 86_400_000, chance: 0) == .final)
     }
 
+    @Test(
+        "FLD-079 a gateway may refuse with any status but one that blames the request's content",
+        arguments: [400, 402, 406, 411, 417, 418, 424, 426, 444, 499])
+    func anyStatus(_ status: Int) {
+        let failure = OutboxFailure(.refused, "the server answered \(status)", statusCode: status)
+        #expect(failure.mayBeOfGateway)
+        for own in [409, 412, 413, 414, 415, 416, 422, 428, 431] {
+            #expect(!OutboxFailure(.refused, "x", statusCode: own).mayBeOfGateway)
+        }
+        // One refusal alone is the request's own fault.
+        var refusals = OriginRefusals(schedule())
+        #expect(refusals.refused(id(1), by: origin, failure, at: start, chance: 0) == .final)
+        #expect(refusals.isOpen(origin, at: start))
+    }
+
     @Test("FLD-024 which refusals may be a gateway's, and none where that is switched off")
     func kinds() {
-        for status in [401, 403, 404, 405, 410] {
+        for status in [300, 304, 401, 403, 404, 405, 410, 451] {
             #expect(OutboxFailure(.refused, "x", statusCode: status).mayBeOfGateway)
         }
-        for status in [400, 409, 413, 415, 422] {
+        for status in [409, 413, 415, 422] {
             #expect(!OutboxFailure(.refused, "x", statusCode: status).mayBeOfGateway)
         }
         #expect(!OutboxFailure(.unsendable, "x").mayBeOfGateway)

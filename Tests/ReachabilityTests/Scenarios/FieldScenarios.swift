@@ -64,6 +64,112 @@ struct FieldScenarios {
         await scenario.expect([.unreachable], code: .tunnelWithoutUnderlay)
     }
 
+    @Test(
+        "FLD-077 what carries a VPN is not told where its packets pass the kill switch by something else",
+        .enabled(if: TunDevice.unavailableReason == nil, "\(TunDevice.unavailableReason ?? "")"),
+        arguments: [
+            "rule add pref 100 ipproto udp dport 51820 lookup main", "rule add pref 100 tos 0x10 lookup main",
+            "rule add pref 100 to 198.51.100.0/24 lookup main",
+            """
+            rule add pref 100 lookup main suppress_prefixlength 0
+            route del default metric 100
+            route add 198.51.100.7 via 10.1.0.1
+            """,
+            // The main table alone.
+            """
+            rule del pref 200
+            route add 0.0.0.0/1 dev tun0
+            route add 128.0.0.0/1 dev tun0
+            route add 198.51.100.7 via 10.1.0.1
+            route del default metric 100
+            route add blackhole default
+            """,
+        ])
+    func otherExemptions(_ exemption: String) async throws {
+        let scenario = try await Scenario(.f2)
+        let tun = try await TunDevice(in: scenario.near)
+        try await tun.attach()
+        try await scenario.near.ip(
+            batch: """
+                route del default metric 200
+                link set tun0 up
+                addr add 10.8.0.2/24 dev tun0
+                route add default dev tun0 table 51820
+                route add unreachable default metric 9999 table 51820
+                rule add pref 200 lookup 51820
+                \(exemption)
+                """)
+        try await scenario.near.ip("link show tun0") { $0.contains("LOWER_UP") }
+        await scenario.start(expecting: .wired, on: "tun0")
+        #expect(scenario.path.isTunnelUnchecked)
+        #expect(try scenario.isOnline("tun0"))
+        // The other link is up and has an address, but the dead one is what carried the tunnel.
+        try await scenario.far.ip("link set pa down")
+        await scenario.expect([.unreachable], code: .tunnelWithoutUnderlay)
+        try await scenario.far.ip("link set pa up")
+        await scenario.expect([.unreachable, .wired], on: "tun0")
+    }
+
+    @Test(
+        "FLD-077 a split tunnel without a default route is carried by nothing",
+        .enabled(if: TunDevice.unavailableReason == nil, "\(TunDevice.unavailableReason ?? "")"),
+        arguments: ["192.168.0.0/16", "128.0.0.0/1"])
+    func splitTunnel(_ prefix: String) async throws {
+        let scenario = try await Scenario(.f1, host: "192.168.7.7")
+        let tun = try await TunDevice(in: scenario.near)
+        try await tun.attach()
+        try await scenario.near.ip(
+            batch: """
+                link set tun0 up
+                addr add 10.8.0.2/24 dev tun0
+                route add \(prefix) dev tun0
+                """)
+        try await scenario.near.ip("link show tun0") { $0.contains("LOWER_UP") }
+        await scenario.start(expecting: .wired, on: "tun0")
+        try await scenario.near.ip("route del default")
+        await scenario.expect([.unreachable], code: .tunnelWithoutUnderlay)
+    }
+
+    @Test("FLD-078 a bridge whose uplink port stops forwarding is not kept up by a guest's port")
+    func heldUplink() async throws {
+        let scenario = try await Scenario(.f1)
+        try await scenario.near.ip(
+            batch: """
+                addr flush dev v0
+                link add link v0 name up0 type macvlan mode passthru
+                link add br0 type bridge
+                link add g0 type veth peer name g1
+                link set up0 master br0
+                link set g0 master br0
+                link set up0 up
+                link set g0 up
+                link set g1 up
+                link set br0 up
+                addr add 10.0.0.2/24 dev br0
+                route add default via 10.0.0.1
+                """)
+        try await scenario.near.ip("link show br0") { $0.contains("state UP") }
+        await scenario.start(expecting: .wired, on: "br0")
+        // bridge link set dev up0 state 4
+        try await scenario.near.ip("link set up0 type bridge_slave state 4")
+        await scenario.expect([.unreachable], code: .noPorts)
+        #expect(scenario.path.reason.sentence.contains("up0"), "\(scenario.path.reason)")
+        try await scenario.near.ip("link set up0 type bridge_slave state 3")
+        await scenario.expect([.unreachable, .wired], on: "br0")
+    }
+
+    @Test(
+        "FLD-081 with the loopback link switched off nothing here is reached",
+        arguments: ["127.0.0.1", "10.0.0.2"])
+    func loopback(_ host: String) async throws {
+        let scenario = try await Scenario(.f1, host: host)
+        await scenario.start(expecting: .wired, on: "lo")
+        try await scenario.near.ip("link set lo down")
+        await scenario.expect([.unreachable])
+        try await scenario.near.ip("link set lo up")
+        await scenario.expect([.unreachable, .wired], on: "lo")
+    }
+
     @Test("FLD-003 a bridge whose uplink loses its cable is not kept up by a guest's port")
     func bridgedGuest()
         async throws

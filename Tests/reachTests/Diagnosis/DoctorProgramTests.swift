@@ -177,6 +177,29 @@ struct DoctorProgramTests {
                 "2001:db8::1 on the way refuses (ICMP: administratively prohibited)"), "\(end.text)")
     }
 
+    @Test(
+        "FLD-083 a firewall of this machine that drops what leaves is told as that",
+        arguments: ["", "tcp dport 80"])
+    func ownFirewall(_ match: String) async throws {
+        let lab = try await NetworkLab(.f1)
+        try await lab.near.run(
+            "nft",
+            "add table inet t; add chain inet t c { type filter hook output priority 0; }; add rule inet t c \(match) drop"
+        )
+        let end = try await doctor(lab, "http://10.0.0.1/")
+        #expect(end.status == .exited(1))
+        #expect(end.text.contains("cause: 10.0.0.1:80: this machine drops the packets"), "\(end.text)")
+        #expect(end.text.contains("nft list ruleset"), "\(end.text)")
+        // Where they leave and no answer comes, the way is looked at.
+        try await lab.near.run("nft", "flush ruleset")
+        try await lab.far.run(
+            "nft",
+            "add table inet t; add chain inet t c { type filter hook input priority 0; }; add rule inet t c tcp dport 80 drop"
+        )
+        let silent = try await doctor(lab, "http://10.0.0.1/")
+        #expect(silent.text.contains("nothing comes back"), "\(silent.text)")
+    }
+
     @Test("No name server answers")
     func names() async throws {
         let (lab, server) = try await lab()

@@ -61,6 +61,11 @@ struct PathDiagnosisTests {
         #expect(
             DiagnosisRules.path(path).advice.hasSuffix(
                 "; wlan0 has a path of its own: lower its metric, or remove the dead route"))
+        path.alternative = "eth0"
+        #expect(
+            DiagnosisRules.path(path).advice
+                == "add a default route that needs no source address, or have programs bind to eth0",
+            "FLD-082")
         path.reason = ReachabilityReason(code, interface: nil, sentence: "what is wrong")
         #expect(!DiagnosisRules.path(path).advice.contains("eth0"))
     }

@@ -98,9 +98,16 @@ struct CommandLineTests {
         "hosts that are taken",
         arguments: [
             "example.com", "example.com.", "localhost", "a_b.local", "192.0.2.1", "::1", "fe80::1%eth0",
-            "[fe80::1%eth0]", "xn--bcher-kva.example", "1a.example", "a.b-c.d",
+            "[fe80::1%eth0]", "::ffff:192.0.2.1", "xn--bcher-kva.example", "1a.example", "a.b-c.d",
         ])
     func goodHosts(text: String) throws { _ = try HostText(text) }
+
+    @Test("FLD-080 a zone in brackets is that of a URL (RFC 6874)") func zoneOfURL() throws {
+        #expect(try HostText("[fe80::1%25eth0]").text == "fe80::1%eth0")
+        #expect(try HostText("fe80::1%25eth0").text == "fe80::1%25eth0")
+        #expect(try HostText("[2001:db8::1]").text == "2001:db8::1")
+        #expect(try HostText("::ffff:192.0.2.1").family == .ipv4)
+    }
 
     @Test("FLD-039 an international host is asked for by the name that goes over the network")
     func internationalHosts() throws {
