@@ -131,7 +131,8 @@ extension ProxyChoice {
             host = String(rest[rest.index(after: rest.startIndex)..<end])
             let tail = rest[rest.index(after: end)...]
             digits = tail.dropFirst()
-            isBroken = tail.first.map { $0 != ":" } ?? false || IPAddress(String(host.prefix { $0 != "%" })) == nil
+            isBroken =
+                tail.first.map { $0 != ":" } ?? false || IPAddress(String(host.prefix { $0 != "%" })) == nil
         } else if let colon = rest.lastIndex(of: ":") {
             host = String(rest[..<colon])
             digits = rest[rest.index(after: colon)...]

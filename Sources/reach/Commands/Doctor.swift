@@ -214,7 +214,8 @@ struct Doctor: ParsableCommand {
         guard case .silent = seen.outcome else {
             // The server's packets get through; this machine's may not.
             let lost = DiagnosisRules.packetsLost(
-                interface: path.interface, mtu: mtu, largest: try server?.observe() ?? .unknown, router: router)
+                interface: path.interface, mtu: mtu, largest: try server?.observe() ?? .unknown,
+                router: router)
             if let lost { try record(lost) }
             return
         }

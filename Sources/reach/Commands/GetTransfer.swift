@@ -151,7 +151,9 @@ struct GetTransfer: Sendable {
 
     /// Compares the checksum of a file; throws if it differs, or was not finished.
     private func verify(_ path: String, _ report: inout GetReport) throws(SessionError) {
-        guard let hash = try SHA256Digest.ofFile(path) else { throw SessionError(.cancelled, "the checksum was not finished") }
+        guard let hash = try SHA256Digest.ofFile(path) else {
+            throw SessionError(.cancelled, "the checksum was not finished")
+        }
         report.hash = hash
         guard let checksum, hash != checksum else { return }
         throw SessionError(
