@@ -55,8 +55,8 @@ enum GetTarget: Sendable {
     /// As many as the kernel follows (path_resolution(7)).
     private static let mostLinks = 40
 
-    /// Standard output or error, where a link leads there: `/dev/stdout`, which may be a pipe or a socket that
-    /// has no name, or a file that others append to.
+    /// Standard output or error, where a link leads there: `/dev/stdout`, which may be a pipe or a socket
+    /// that has no name, or a file that others append to.
     private static func standardStream(_ link: String) -> StandardStream? {
         var end = stat()
         guard stat(link, &end) == 0 else { return nil }

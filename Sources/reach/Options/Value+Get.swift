@@ -100,7 +100,7 @@ extension Value {
         return pins
     }
 
-    /// Long enough for somebody who has to type it into another program.
+    /// Long enough to type it into another program.
     private static let passphrasePatience: Duration = .seconds(60)
 
     /// The passphrase in a file, at most 64 KiB, without the line breaks at its end.

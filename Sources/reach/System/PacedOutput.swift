@@ -10,8 +10,8 @@ import Synchronization
 /// Content on its way into a stream whose reader may stand still: a limit and an interruption end the wait.
 final class PacedOutput: Sendable {
     private let stream: StandardStream
-    /// The stream's pipe or terminal, opened anew without blocking, or -1: the flag of a shared descriptor is
-    /// everybody's (fcntl(2), F_SETFL).
+    /// The stream's pipe or terminal, opened anew without blocking, or -1: all users of a shared descriptor
+    /// have its flags (fcntl(2), F_SETFL).
     private let own: Int32
     private let isSocket: Bool
     /// Rung by an interruption; -1 where no descriptor is left.

@@ -43,7 +43,7 @@ enum ReadinessWait {
         return wait(&polls, until: limit)
     }
 
-    /// The pause between two attempts to open a pipe that nobody reads.
+    /// The pause between two attempts to open a pipe without a reader.
     private static let pause: Duration = .milliseconds(50)
 
     /// Opens a file for writing, and a pipe once it has a reader.
@@ -80,7 +80,7 @@ enum ReadinessWait {
                 throw .interrupted
             }
             if let limit, Clock.monotonic >= limit {
-                complain("\(path): nobody has opened it for reading in time")
+                complain("\(path): it was not opened for reading in time")
                 throw .timedOut
             }
         }

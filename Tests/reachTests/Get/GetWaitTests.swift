@@ -7,7 +7,7 @@ import Testing
 /// What a command may have to wait for beside the network: pipes whose other end does nothing.
 @Suite("The program: pipes that wait", .timeLimit(.minutes(10)))
 struct GetWaitTests {
-    /// `f` is a pipe that nobody has opened, `silent` one that is open at both ends and stays empty.
+    /// `f` is a pipe without another end, `silent` one that is open at both ends and stays empty.
     private static let pipes = "mkfifo f silent full && exec 8<>silent 9<>full && "
     /// A signal while it waits; killed where it does not notice.
     private static func signalled(_ name: String) -> String {
@@ -76,7 +76,7 @@ struct GetWaitTests {
         let reach = "\"$1\" record --host 127.0.0.1"
         let late = try await lab.shell(
             "mkfifo f; exec timeout --kill-after 1 10 \(reach) f --timeout 0.3", [])
-        #expect(late.code == 2 && late.errors.contains("f: nobody has opened it for reading"), "\(late)")
+        #expect(late.code == 2 && late.errors.contains("f: it was not opened for reading"), "\(late)")
         let signalled = Self.signalled("INT").replacing("\"$@\"", with: reach + " f")
         let interrupted = try await lab.shell(signalled, [])
         #expect(interrupted.code == 130 && interrupted.errors == "reach: interrupted\n", "\(interrupted)")
