@@ -11,7 +11,10 @@ package enum FileFailure {
             case EACCES, EPERM: .noPermissionsToReadFile
             default: .cannotOpenFile
             }
-        return SessionError(code, "cannot read \(path): \(text(error))", advice: advice(error))
+        let isMissing = code == .fileDoesNotExist
+        return SessionError(
+            code, "cannot read \(path): \(text(error))",
+            advice: isMissing ? "check its name" : advice(error))
     }
 
     package static func cannotCreate(_ path: String, _ error: Int32) -> SessionError {
@@ -31,14 +34,14 @@ package enum FileFailure {
 
     private static func advice(_ error: Int32) -> String {
         switch error {
-        case ENOENT, ENOTDIR: "make the directory first, or ask for it to be made"
+        case ENOENT, ENOTDIR: "make the directory first"
         case EACCES, EPERM: "check the permissions of the file and of its directory"
         case ENOSPC, EDQUOT: "free some space; nothing that was there before has been changed"
         case EROFS: "the file system is mounted read-only: choose another place"
         case EISDIR: "move it away, or choose another name"
         case ENAMETOOLONG: "choose a shorter name: others stand beside it, with .part.resume at their end"
         case ELOOP: "symbolic links are not followed there: remove it, or choose another name"
-        case EEXIST: "remove it first, or ask for it to be replaced"
+        case EEXIST: "remove it first, or choose another name"
         case EMFILE, ENFILE: "too many files are open: raise the limit (ulimit -n) or transfer less at once"
         default: ""
         }

@@ -12,6 +12,10 @@ package enum SessionRemedy: Sendable, Equatable, CaseIterable {
     case moreContent, moreContentOrFile
     /// Show a client certificate.
     case clientIdentity
+    /// Give the passphrase of the client's key.
+    case passphrase
+    /// Look at the client's certificate, key and passphrase.
+    case identityParts
     /// Trust another authority.
     case trustRoot, trustRootOrChain, trustCertificate
     /// Look at the authorities that are trusted.
@@ -30,6 +34,9 @@ package enum SessionRemedy: Sendable, Equatable, CaseIterable {
         case .moreContent: "raise maximumContentLength"
         case .moreContentOrFile: "download it to a file, or raise maximumContentLength"
         case .clientIdentity: "give the security policy a client identity"
+        case .passphrase: "give the passphrase of the client's key, or a key without one"
+        case .identityParts:
+            "check its form, its passphrase, and that the key belongs to the certificate"
         case .trustRoot: "add that authority to the trust roots"
         case .trustRootOrChain:
             "add that authority to the trust roots, or let the server send its intermediate certificates"

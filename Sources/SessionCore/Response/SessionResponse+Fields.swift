@@ -103,8 +103,14 @@ extension SessionResponse {
 /// The codings that `Content-Encoding` names (RFC 9110 §8.4).
 package enum ContentCodings {
     /// Whether a name means that nothing was done to the content: an empty one, `identity` (RFC 9110
-    /// §12.5.3), and `none`, which some servers send though it is registered nowhere.
+    /// §12.5.3), and what some servers send though it is no coding: `none`, names of character sets and of
+    /// MIME's transfer encodings (RFC 2045 §6.1), and the framing of an upload to S3.
     package static func isNone(_ name: some Collection<UInt8>) -> Bool {
-        name.isEmpty || name.equalsIgnoringCase("identity".utf8) || name.equalsIgnoringCase("none".utf8)
+        name.isEmpty || notCodings.contains { name.equalsIgnoringCase($0.utf8) }
     }
+
+    private static let notCodings = [
+        "identity", "none", "utf-8", "utf8", "us-ascii", "ascii", "iso-8859-1", "latin1", "windows-1252",
+        "binary", "8bit", "7bit", "aws-chunked",
+    ]
 }

@@ -73,10 +73,10 @@ extension EasyHandle {
     private func proxyError(_ failure: TransportFailure, _ transfer: Transfer) -> SessionError? {
         let url = transfer.request.url
         guard transfer.response == nil, let proxy = proxies.proxy(for: url) else { return nil }
-        let source = proxy.variable ?? "the configuration"
         if let fault = proxy.fault {
+            let source = proxy.variable.map { "the proxy that \($0) names" } ?? "the proxy"
             return SessionError(
-                .cannotConnectToHost, "the proxy that \(source) names cannot be used: \(fault)",
+                .cannotConnectToHost, "\(source) cannot be used: \(fault)",
                 advice: "write it as \(ProxyChoice.spelling)", failingURL: url, transport: failure)
         }
         if let refusal = transfer.tunnelRefusal {
@@ -93,10 +93,10 @@ extension EasyHandle {
         guard failure.curlCode == CURLE_COULDNT_CONNECT.rawValue else { return nil }
         let code = SessionError.Code(curlCode: failure.curlCode, osErrno: failure.errno)
         guard code == .cannotConnectToHost else { return nil }
+        let other = proxy.variable.map { "correct \($0), which names it" } ?? "name another one"
         return SessionError(
             code, "the proxy \(proxy.authority) cannot be connected to: \(failure.message)",
-            advice: "start the proxy, or correct \(source), which names it", failingURL: url,
-            transport: failure)
+            advice: "start the proxy, or \(other)", failingURL: url, transport: failure)
     }
 
     /// Whether a SOCKS proxy did not accept the client (RFC 1928 §3, RFC 1929; CURLINFO_PROXY_ERROR(3)).

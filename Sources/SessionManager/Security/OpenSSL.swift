@@ -13,8 +13,8 @@ package enum OpenSSL {
         guard !copenssl_load() else { return }
         throw SessionError(
             .missingLibrary,
-            "the security policy needs OpenSSL below libcurl: \(String(cString: copenssl_load_message()))",
-            advice: "install libcurl with OpenSSL 3 (on Debian: libcurl4), or use the default policy",
+            "pins and own authorities need OpenSSL below libcurl: \(String(cString: copenssl_load_message()))",
+            advice: "install libcurl with OpenSSL 3 (on Debian: libcurl4)",
             domain: .security)
     }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
+import CLinux
 import COpenSSL
 package import FoundationEssentials
+import Glibc
 package import SessionCore
 
 /// A security policy made ready for libcurl: files read, anchors built, each backend's way chosen.
@@ -57,11 +59,19 @@ package final class TLSSettings: Sendable {
         } else {
             (pinnedKeys, pinnedAnchors, extraAnchors) = ([], nil, nil)
         }
-        for path in policy.clientIdentity?.files ?? [] where !FileManager.default.isReadableFile(atPath: path)
-        {
-            throw SessionError(
-                .noPermissionsToReadFile, "the client identity's file \(TextQuote(path)) cannot be read",
-                advice: "check that it exists and that this user may read it", domain: .security)
+        for path in policy.clientIdentity?.files ?? [] {
+            guard access(path, R_OK) == 0 else {
+                throw SessionError(
+                    .noPermissionsToReadFile, "the client identity's file \(TextQuote(path)) cannot be read",
+                    advice: "check that it exists and that this user may read it", domain: .security)
+            }
+            // libcurl reads it on the loop's thread, which a pipe without a writer would stop.
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                throw SessionError(
+                    .cannotOpenFile, "the client identity's file \(TextQuote(path)) is no regular file",
+                    advice: "copy its content into a file", domain: .security)
+            }
         }
     }
 
@@ -70,8 +80,8 @@ package final class TLSSettings: Sendable {
         let certificates = try source.load()
         guard !certificates.isEmpty else {
             throw SessionError(
-                .invalidSecurityPolicy, "the policy's trust roots are empty, so no server could be trusted",
-                advice: "give it certificates of authorities", domain: .security)
+                .invalidSecurityPolicy, "there is no trusted authority, so no server could be trusted",
+                advice: "name certificates of authorities", domain: .security)
         }
         // A PEM file is left to libcurl, which keeps what it has read for all connections.
         if case .file(let path) = source, (try? Data(contentsOf: URL(filePath: path)))?.first != 0x30 {

@@ -125,12 +125,18 @@ extension ProxyChoice {
         if let at { rest = rest[rest.index(after: at)...] }
         let standard = kind == "https" ? 443 : 1080
         let digits: Substring
+        // As libcurl parses them (lib/urlapi.c): an IPv6 address has brackets, and nothing but a port behind.
+        var isBroken = false
         if rest.first == "[", let end = rest.firstIndex(of: "]") {
             host = String(rest[rest.index(after: rest.startIndex)..<end])
-            digits = rest[rest.index(after: end)...].dropFirst()
+            let tail = rest[rest.index(after: end)...]
+            digits = tail.dropFirst()
+            isBroken =
+                tail.first.map { $0 != ":" } ?? false || IPAddress(String(host.prefix { $0 != "%" })) == nil
         } else if let colon = rest.lastIndex(of: ":") {
             host = String(rest[..<colon])
             digits = rest[rest.index(after: colon)...]
+            isBroken = host.contains(where: { $0 == ":" || $0 == "[" || $0 == "]" })
         } else {
             host = String(rest)
             digits = ""
@@ -141,6 +147,8 @@ extension ProxyChoice {
                 "\(TextQuote(String(scheme))) is no kind of proxy"
             } else if host.isEmpty || host.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
                 "it names no host"
+            } else if isBroken {
+                "its address is malformed: an IPv6 address is written in brackets"
             } else if !digits.isEmpty, UInt16(digits) ?? 0 == 0 {
                 "its port is impossible"
             } else {

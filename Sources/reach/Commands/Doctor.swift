@@ -77,9 +77,12 @@ struct Doctor: ParsableCommand {
         do {
             let general = try ReachabilityManager.check()
             guard !general.path.isOnline, let host = url?.host() else { return general }
-            let own = try ReachabilityManager.check(host: host)
-            return own.path.isOnline ? own : general
-        } catch { throw complain(error) }
+            switch HostCheck.run(host) {
+            case .found(let own): return own.path.isOnline ? own : general
+            case .failed(let error): throw error
+            case .interrupted, .timedOut: throw ExitCode.interrupted
+            }
+        } catch let error as ReachabilityError { throw complain(error) }
     }
 
     /// Asks the server over each other link with a path of its own.
@@ -122,7 +125,7 @@ struct Doctor: ParsableCommand {
         let (name, addresses) = try Self.addresses(of: host)
         if let name { try record(DiagnosisRules.name(name)) }
         guard !addresses.isEmpty else { return }
-        var seen = ConnectionProbe.observe(addresses, port: Self.port(url))
+        var seen = try ConnectionProbe.observe(addresses, port: Self.port(url))
         for index in seen.indices where seen[index].outcome != .connected {
             seen[index].silentNeighbour = Self.silentNeighbour(towards: seen[index].address)
         }
@@ -163,7 +166,7 @@ struct Doctor: ParsableCommand {
 
     private static func look(at proxy: ProxyChoice) throws -> ProxyObservation {
         let (name, addresses) = try addresses(of: proxy.host)
-        let seen = ConnectionProbe.observe(addresses, port: proxy.port)
+        let seen = try ConnectionProbe.observe(addresses, port: proxy.port)
         guard let decisive = seen.first(where: { $0.outcome == .connected }) ?? seen.first else {
             return .name(name?.outcome ?? .noSuchName)
         }
@@ -171,7 +174,7 @@ struct Doctor: ParsableCommand {
     }
 
     private static func connects(to host: String, port: Int) throws -> Bool {
-        ConnectionProbe.observe(try addresses(of: host).1, port: port).contains {
+        try ConnectionProbe.observe(addresses(of: host).1, port: port).contains {
             $0.outcome == .connected
         }
     }
@@ -211,7 +214,8 @@ struct Doctor: ParsableCommand {
         guard case .silent = seen.outcome else {
             // The server's packets get through; this machine's may not.
             let lost = DiagnosisRules.packetsLost(
-                interface: path.interface, mtu: mtu, largest: server?.observe() ?? .unknown, router: router)
+                interface: path.interface, mtu: mtu, largest: try server?.observe() ?? .unknown,
+                router: router)
             if let lost { try record(lost) }
             return
         }
@@ -221,6 +225,6 @@ struct Doctor: ParsableCommand {
         try record(
             DiagnosisRules.packets(
                 small, size: ExchangeProbe.smallSegment, interface: path.interface, mtu: mtu,
-                largest: server?.observe() ?? .unknown, router: router))
+                largest: try server?.observe() ?? .unknown, router: router))
     }
 }

@@ -70,8 +70,12 @@ struct Get: ParsableCommand {
             try notify(report)
             throw ExitCode.unavailable
         }
-        let target = try content.target(url)
-        let request = try content.request(url, connection)
+        let began = Clock.monotonic
+        let limit = connection.maximumTime.flatMap { $0 == .zero ? nil : began + $0 }
+        let target = try content.target(url, until: limit)
+        var request = try content.request(url, connection, until: limit)
+        // The time that its files have taken, in whole seconds, counts.
+        request.options.timeouts.total? -= .seconds((Clock.monotonic - began).components.seconds)
         let manager = URLSessionManager(
             configuration: connection.configuration, securityPolicy: connection.policy,
             responseSerializer: HTTPResponseSerializer())
@@ -85,9 +89,14 @@ struct Get: ParsableCommand {
         }
         let meter = GetMeter()
         manager.interceptor = connection.retryCount == 0 ? nil : GetRetries(connection.retryCount, meter)
+        let output: PacedOutput? =
+            if case .stream(let stream, _) = target {
+                PacedOutput(stream, limit: request.options.timeouts.total)
+            } else { nil }
         let transfer = GetTransfer(
             manager: manager, request: request, condition: connection.condition, target: target,
-            isResuming: content.isResuming, checksum: content.checksum, wantsChecksum: json, meter: meter)
+            isResuming: content.isResuming, checksum: content.checksum, wantsChecksum: json, meter: meter,
+            output: output)
         let box = Mutex<GetReport?>(nil)
         let progress = GetProgress(
             isQuiet ? .none : self.progress, showsContent: target.isStandardOutput, isJSON: json)
@@ -99,6 +108,7 @@ struct Get: ParsableCommand {
         let end = watch(waiter, meter, progress)
         if end == .interrupted {
             work.cancel()
+            output?.interrupt()
             // Stored bytes are synced and recorded; a blocked reader, or a second signal, ends that.
             let limit = Clock.monotonic + .seconds(5)
             _ = waiter.wait(watchesOutput: false, until: { limit })

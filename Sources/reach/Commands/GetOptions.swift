@@ -3,6 +3,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
+import Reachability
 import ServiceCore
 import SessionManager
 
@@ -57,6 +58,9 @@ struct GetContentOptions: ParsableArguments {
                     ? "the last part of the URL's path is too long for the name of a file; give one with -o."
                     : "the URL's path ends without a name; give one with -o.")
         }
+        if method == .head, !data.isEmpty {
+            throw ValidationError("a HEAD request sends no data; leave out -d or -X HEAD.")
+        }
         guard isResuming else { return }
         if output == nil && !usesRemoteName || output == "-" {
             throw ValidationError("--resume needs a file (-o or -O).")
@@ -86,21 +90,24 @@ struct GetContentOptions: ParsableArguments {
         return isPlain ? name : encoded
     }
 
-    func target(_ url: URL) throws(ExitCode) -> GetTarget {
+    func target(_ url: URL, until limit: MonotonicInstant?) throws(ExitCode) -> GetTarget {
         if usesRemoteName, let name = Self.remoteName(url) {
             // A URL may end like an option, or with "-": as a remote name it is a plain file.
             return try GetTarget(file: name.hasPrefix("-") ? "./\(name)" : name, isChecked: checksum != nil)
         }
         guard let output, output != "-" else { return .stream(.output, name: nil) }
-        return try GetTarget(file: output, isChecked: checksum != nil)
+        return try GetTarget(file: output, isChecked: checksum != nil, until: limit)
     }
 
-    func request(_ url: URL, _ connection: GetConnectionOptions) throws -> SessionRequest {
+    /// - Parameter limit: when reading what is to be sent is given up; nil for never.
+    func request(
+        _ url: URL, _ connection: GetConnectionOptions, until limit: MonotonicInstant? = nil
+    ) throws -> SessionRequest {
         var request = SessionRequest(url: url, method: method ?? (data.isEmpty ? .get : .post))
         request.headerFields[.userAgent] = UserAgent(program: "reach", version: Reach.version).description
         request.headerFields[.accept] = "*/*"
         if !data.isEmpty {
-            request.body = try body()
+            request.body = try body(until: limit)
             request.headerFields[.contentType] = "application/x-www-form-urlencoded"
         }
         var replaced: Set<HTTPField.Name> = []
@@ -125,14 +132,16 @@ struct GetContentOptions: ParsableArguments {
         return request
     }
 
-    private func body() throws(ExitCode) -> RequestBody {
+    private func body(until limit: MonotonicInstant?) throws(ExitCode) -> RequestBody {
         if data.count == 1, let only = data.first, only.hasPrefix("@"), only != "@-" {
             let path = String(only.dropFirst())
             guard access(path, R_OK) == 0 else {
                 complain("\(path): \(String(cString: strerror(errno)))")
                 throw .inputOutput
             }
-            return .file(path: path)
+            var status = stat()
+            // What is no regular file, such as a pipe, has no size to announce and is read before.
+            if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return .file(path: path) }
         }
         var bytes: [UInt8] = []
         for (index, piece) in data.enumerated() {
@@ -141,7 +150,7 @@ struct GetContentOptions: ParsableArguments {
                 bytes += piece.utf8
                 continue
             }
-            let file = try InputFile(String(piece.dropFirst()))
+            let file = try InputFile(String(piece.dropFirst()), until: limit)
             while case let more = try file.next(), !more.isEmpty { bytes += more }
         }
         return .data(Data(bytes))

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Glibc
+import Reachability
 import SessionManager
 
 /// The destination of the content of `reach get`.
@@ -12,7 +13,9 @@ enum GetTarget: Sendable {
     case file(GetFiles)
 
     /// The destination of this name, opened unless it is a regular file; prints a failure and throws.
-    init(file name: String, isChecked: Bool = false) throws(ExitCode) {
+    ///
+    /// - Parameter limit: when waiting for a pipe's reader is given up; nil for never.
+    init(file name: String, isChecked: Bool = false, until limit: MonotonicInstant? = nil) throws(ExitCode) {
         var path = name
         var status = stat()
         // The file behind a link is replaced, not the link; it need not exist yet.
@@ -44,11 +47,7 @@ enum GetTarget: Sendable {
             throw .inputOutput
         default:
             // A link here is one of too many (ELOOP), or one of /proc that only the kernel can follow.
-            let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
-            guard descriptor >= 0 else {
-                complain("\(name): \(String(cString: strerror(errno)))")
-                throw .inputOutput
-            }
+            let descriptor = try ReadinessWait.openForWriting(path, until: limit, orExit: .inputOutput)
             self = .stream(StandardStream(descriptor: descriptor), name: name)
         }
     }

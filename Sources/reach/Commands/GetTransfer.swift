@@ -17,6 +17,8 @@ struct GetTransfer: Sendable {
     /// Whether to print the checksum.
     let wantsChecksum: Bool
     let meter: GetMeter
+    /// Where the content goes if it is no file.
+    let output: PacedOutput?
 
     /// Runs the transfer; a cancelled task ends it early and stores the part.
     func run() async -> GetReport {
@@ -25,13 +27,13 @@ struct GetTransfer: Sendable {
         do throws(SessionError) {
             switch target {
             case .file(let files): try await fetch(files, &report)
-            case .stream(let stream, let name):
+            case .stream(_, let name):
                 report.isOnStandardOutput = name == nil
                 report.file = name
                 if checksum == nil {
-                    try await relay(stream, &report)
+                    try await relay(&report)
                 } else {
-                    try await check(stream, &report)
+                    try await check(&report)
                 }
             }
         } catch {
@@ -59,17 +61,18 @@ struct GetTransfer: Sendable {
             report.wasComplete = true
             return
         }
-        if checksum != nil { _ = try SHA256Digest() }
+        // Before the transfer, which may leave no address space for OpenSSL.
+        let hashes = try canHash()
         try files.begin()
         manager.delegate = files
         let record = isResuming ? files.record(for: request.url) : nil
         do throws(SessionError) {
-            do throws(SessionError) { try await receive(files, record, &report) } catch {
+            do throws(SessionError) { try await receive(files, record, hashes, &report) } catch {
                 // Perhaps the part was of an older version: download from the start.
                 guard error.code == .checksumMismatch, report.resumedAt > 0, let record, !isStrong(record)
                 else { throw error }
                 report.resumedAt = 0
-                try await receive(files, nil, &report)
+                try await receive(files, nil, hashes, &report)
             }
             try files.commit()
             report.file = files.path
@@ -85,6 +88,19 @@ struct GetTransfer: Sendable {
         }
     }
 
+    /// Whether the checksum is wanted and OpenSSL, which computes it, is there; throws where it is needed.
+    private func canHash() throws(SessionError) -> Bool {
+        guard checksum != nil || wantsChecksum else { return false }
+        do throws(SessionError) {
+            _ = try SHA256Digest()
+            return true
+        } catch {
+            // Without a checksum to compare it is printed where possible.
+            if checksum != nil { throw error }
+            return false
+        }
+    }
+
     /// Whether the missing bytes can be requested with a validator, so that no checksum is needed.
     private func isStrong(_ record: ResumeRecord) -> Bool {
         if case .restart = ResumeRules(record: record).plan { false } else { true }
@@ -92,7 +108,7 @@ struct GetTransfer: Sendable {
 
     /// Downloads the content into the partial file, from the start or continuing a record, and verifies it.
     private func receive(
-        _ files: GetFiles, _ record: ResumeRecord?, _ report: inout GetReport
+        _ files: GetFiles, _ record: ResumeRecord?, _ hashes: Bool, _ report: inout GetReport
     ) async throws(SessionError) {
         var options = options
         options.keepsPartialFile = true
@@ -114,7 +130,7 @@ struct GetTransfer: Sendable {
         }
         report.size = size
         report.bytes = size - report.resumedAt
-        if checksum != nil || wantsChecksum { try verify(files.part, &report) }
+        if hashes { try verify(files.part, &report) }
     }
 
     /// Runs a download task to its end.
@@ -135,13 +151,9 @@ struct GetTransfer: Sendable {
 
     /// Compares the checksum of a file; throws if it differs, or was not finished.
     private func verify(_ path: String, _ report: inout GetReport) throws(SessionError) {
-        let hash: [UInt8]?
-        do throws(SessionError) { hash = try SHA256Digest.ofFile(path) } catch {
-            // Without a checksum to compare it is printed where possible.
-            if checksum == nil, error.code == .missingLibrary { return }
-            throw error
+        guard let hash = try SHA256Digest.ofFile(path) else {
+            throw SessionError(.cancelled, "the checksum was not finished")
         }
-        guard let hash else { throw SessionError(.cancelled, "the checksum was not finished") }
         report.hash = hash
         guard let checksum, hash != checksum else { return }
         throw SessionError(
@@ -153,14 +165,14 @@ struct GetTransfer: Sendable {
     // MARK: To standard output
 
     /// Writes the content as it arrives.
-    private func relay(_ out: StandardStream, _ report: inout GetReport) async throws(SessionError) {
+    private func relay(_ report: inout GetReport) async throws(SessionError) {
         let (response, content) = try await accepted(&report)
         report.total = response.contentLength
         var chunks = content.makeAsyncIterator()
         while let chunk = try await chunks.next() {
             report.bytes += Int64(chunk.count)
             report.leavesLineOpen = chunk.last != UInt8(ascii: "\n")
-            guard write(chunk, to: out, &report) else { return }
+            guard try write(chunk, &report) else { return }
         }
         report.size = report.bytes
         report.record(response, content.task.metrics)
@@ -205,7 +217,7 @@ struct GetTransfer: Sendable {
     }
 
     /// Writes the content once it is complete and verified.
-    private func check(_ out: StandardStream, _ report: inout GetReport) async throws(SessionError) {
+    private func check(_ report: inout GetReport) async throws(SessionError) {
         _ = try SHA256Digest()
         let outcome = try await run(manager.downloadTask(with: request, options: options), &report)
         guard let path = outcome.filePath else { return }
@@ -221,16 +233,19 @@ struct GetTransfer: Sendable {
             if count == 0 { break }
             report.bytes += Int64(count)
             report.leavesLineOpen = buffer[count - 1] != UInt8(ascii: "\n")
-            guard write(buffer.prefix(count), to: out, &report) else { return }
+            guard try write(buffer.prefix(count), &report) else { return }
         }
         report.size = report.bytes
     }
 
     /// False after the reader has closed the pipe.
-    private func write(_ chunk: Data, to out: StandardStream, _ report: inout GetReport) -> Bool {
-        switch chunk.withUnsafeBytes({ out.write($0) }) {
+    private func write(_ chunk: Data, _ report: inout GetReport) throws(SessionError) -> Bool {
+        let outcome = chunk.withUnsafeBytes { bytes in
+            Result { () throws(SessionError) in try output?.write(bytes) }
+        }
+        switch try outcome.get() {
         case .written: return true
-        case .readerLeft: return false
+        case .readerLeft, nil: return false
         case .failed(let number):
             report.fail(FileFailure.cannotWrite(report.file ?? "standard output", number))
             return false

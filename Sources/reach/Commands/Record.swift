@@ -32,8 +32,9 @@ struct Record: ParsableCommand {
     var timeout: Duration?
 
     func run() throws {
-        let stream = try OutputFile(file)
         let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
+        let deadline = timeout.map { Clock.monotonic + $0 }
+        let stream = try OutputFile(file, until: deadline)
         let configuration = subject.configuration()
         let start = Clock.monotonic
         let recorder = Recorder(
@@ -42,13 +43,14 @@ struct Record: ParsableCommand {
             stream, count: count, waiter: waiter)
         let manager = subject.manager(configuration, recorder: { recorder.record($0) })
         let observation = manager.observeReachability { _ in recorder.countUpdate() }
-        let deadline = timeout.map { start + $0 }
         manager.setLimitationBlock { complain($0) }
         try beginMonitoring(manager)
         let end = withExtendedLifetime((manager, observation)) {
             let end = waiter.wait(watchesOutput: file == "-", until: { deadline })
             // Stopping would wait for the loop, which may be blocked in a write without a reader.
-            if end == .interrupted, file == "-" { Self.exit(withError: ExitCode.interrupted) }
+            if end == .interrupted || end == .timedOut, stream.mayBlock {
+                Self.exit(withError: end == .interrupted ? ExitCode.interrupted : nil)
+            }
             return end
         }
         manager.stopMonitoring()

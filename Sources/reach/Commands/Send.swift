@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import Outbox
 import Reachability
 import ServiceCore
@@ -54,8 +55,15 @@ struct Send: ParsableCommand {
     }
 
     func run() throws {
+        // Before any thread starts: threads inherit the handling of signals.
+        MainThreadWaiter.blockSignals()
+        // A request whose number cannot be printed would be sent once more by a script that repeats this.
+        guard StandardStream.output.isWritable else {
+            try StandardStream.Outcome.failed(EBADF).check()
+            return
+        }
         let (request, location, json) = (content.request(url), try outbox.location(), json)
-        let (delivers, waits) = (delivers, waits || delivers)
+        let (delivers, waits, pipe) = (delivers, waits || delivers, content.pipe)
         if delivers, case .files(let directory) = location,
             let refusal = OutboxOptions.deliveryRefusal(directory)
         {
@@ -64,7 +72,11 @@ struct Send: ParsableCommand {
         }
         let settlement = try reportingReceipt { accepted in
             try OutboxOptions.run(at: location, limit: timeout, makes: true) { client -> EntrySettlement? in
+                let message = WaitingMessage(
+                    "waiting for the end of \(pipe ?? "")",
+                    isSeen: pipe != nil && isatty(STDERR_FILENO) == 1)
                 let receipt = try await client.enqueue(request)
+                message.end()
                 accepted(receipt)
                 if delivers { try await client.deliver() }
                 let settlement = waits ? try await client.settlement(of: receipt.id) : nil

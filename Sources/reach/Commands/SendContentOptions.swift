@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import Outbox
 
 /// The content and fields of the request.
@@ -88,14 +89,29 @@ struct SendContentOptions: ParsableArguments {
     var key: String?
 
     func validate() throws {
+        if method == .head, data ?? rawData ?? file != nil {
+            throw ValidationError("a HEAD request sends no data; leave out the data or -X HEAD.")
+        }
         guard [data, rawData, file].count(where: { $0 != nil }) <= 1 else {
             throw ValidationError("-d, --data-raw and --data-file exclude each other.")
         }
     }
 
+    /// The file to send, if any; as for curl(1), and for 'reach get'.
+    private var path: String? {
+        file ?? data.flatMap { $0.hasPrefix("@") ? String($0.dropFirst()) : nil }
+    }
+
+    /// The file to send if it may have to be waited for, such as a pipe or a terminal.
+    var pipe: String? {
+        guard let path else { return nil }
+        var status = stat()
+        let isFound = (path == "-" ? fstat(STDIN_FILENO, &status) : stat(path, &status)) == 0
+        guard isFound, status.st_mode & S_IFMT != S_IFREG else { return nil }
+        return path == "-" ? "standard input" : path
+    }
+
     private var body: OutboxRequest.Body? {
-        // As for curl(1), and for 'reach get'.
-        let path = file ?? data.flatMap { $0.hasPrefix("@") ? String($0.dropFirst()) : nil }
         if let path { return .file(path: path == "-" ? "/dev/stdin" : path) }
         return (data ?? rawData).map { .data(Data($0.utf8)) }
     }

@@ -30,13 +30,13 @@ struct Status: ParsableCommand {
         let waiter = probe.url == nil ? nil : try MainThreadWaiter.begin(forTask: true, orExit: .unavailable)
         var report: Report
         do {
-            let found = try look()
+            let found = try look(isBlocking: waiter != nil)
             report = Report(
                 status: found.status, path: found.path, links: found.links, host: subject.host?.text,
                 steps: explains ? found.steps : nil)
             report.via = subject.via
             subject.complete(&report, since: output.json, internet: waiter == nil)
-        } catch {
+        } catch let error as ReachabilityError {
             let code = complain(error)
             if output.json, code == .cannotMonitor { try print(unknown(error)) }
             throw code
@@ -51,16 +51,27 @@ struct Status: ParsableCommand {
 
     /// Evaluates the network once; for a name after its lookup, which may take as long as resolv.conf(5)
     /// says.
-    private func look() throws(ReachabilityError) -> NetworkReport {
+    ///
+    /// - Parameter isBlocking: whether signals are blocked.
+    private func look(isBlocking: Bool) throws -> NetworkReport {
         let host = subject.host
         func check() throws(ReachabilityError) -> NetworkReport {
             try ReachabilityManager.check(host: host?.text, configuration: subject.configuration())
         }
         guard let host, host.family == nil else { return try check() }
         let message = WaitingMessage("looking up \(host.text)")
-        let found = Result { () throws(ReachabilityError) in try check() }
+        guard isBlocking else {
+            let found = try check()
+            message.end()
+            return found
+        }
+        let end = HostCheck.run(host.text, subject.configuration())
         message.end()
-        return try found.get()
+        switch end {
+        case .found(let report): return report
+        case .failed(let error): throw error
+        case .interrupted, .timedOut: throw ExitCode.interrupted
+        }
     }
 
     private func print(_ report: Report) throws(ExitCode) {

@@ -121,11 +121,15 @@ struct Wait: ParsableCommand {
         internet?.start()
         try withExtendedLifetime((manager, observation, internet, question)) {
             while true {
+                var isInterrupted = false
                 let end = waiter.wait(watchesOutput: false) { () -> MonotonicInstant? in
-                    if waiting.consumeChange() { lookAgain(waiting, configuration) }
+                    if waiting.consumeChange(), !lookAgain(waiting, configuration) {
+                        isInterrupted = true
+                        return Clock.monotonic
+                    }
                     return waiting.deadline
                 }
-                if end == .interrupted { throw ExitCode.interrupted }
+                if end == .interrupted || isInterrupted { throw ExitCode.interrupted }
                 // A change may have come after the deadline was read.
                 if let end = waiting.end { return try finish(end, waiting) }
             }
@@ -141,16 +145,20 @@ struct Wait: ParsableCommand {
             status: .unknown, path: .unknown(reason), links: general?.links ?? [], host: subject.host?.text)
     }
 
-    private func lookAgain(_ waiting: ConditionWaiter, _ configuration: ReachabilityConfiguration) {
-        let host = subject.host?.text
-        guard let report = try? ReachabilityManager.check(host: host, configuration: configuration) else {
-            return
+    /// False if a signal came first.
+    private func lookAgain(_ waiting: ConditionWaiter, _ configuration: ReachabilityConfiguration) -> Bool {
+        let report: NetworkReport
+        switch HostCheck.run(subject.host?.text, configuration, until: waiting.deadline) {
+        case .found(let found): report = found
+        case .failed, .timedOut: return true
+        case .interrupted: return false
         }
         // Links are read at this instant; the status comes from the manager, which delays a loss for a
         // moment.
         let known = waiting.latest
         waiting.observe(
             status: known?.status ?? report.status, path: known?.path ?? report.path, links: report.links)
+        return true
     }
 
     private func finish(_ end: WaitStateMachine.End, _ waiting: ConditionWaiter) throws(ExitCode) {

@@ -37,13 +37,19 @@ struct Watch: ParsableCommand {
         let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
         // Lines for people show the links once; evaluating them with every change would delay the lines.
         var configuration = subject.configuration(reportsLinks: output.json)
+        let deadline = timeout.map { Clock.monotonic + $0 }
+        var links: [LinkReport] = []
+        if !output.json {
+            guard let found = linksNow(until: deadline) else { return }
+            links = found
+        }
         let known = subject.state()
         let hints = subject.hints(&configuration, known)
         let printer = UpdatePrinter(
             lines: ReportLines(
                 format: output.json ? .json : .text(output.style), host: subject.host?.text, via: subject.via,
                 lossGrace: configuration.timing.lossGrace, statusOnly: statusOnly,
-                firstLinks: output.json ? [] : linksNow(), isPresent: InterfaceName.exists,
+                firstLinks: links, isPresent: InterfaceName.exists,
                 since: { [subject] in subject.since($0) }),
             count: count, waiter: waiter)
         let manager = subject.manager(configuration, hints: hints)
@@ -52,7 +58,6 @@ struct Watch: ParsableCommand {
         let question = probe?.observeFindings { printer.print($0) }
         if probe == nil { printer.print(service: known) }
         let observation = manager.observeReachability { printer.print($0) }
-        let deadline = timeout.map { Clock.monotonic + $0 }
         manager.setLimitationBlock { complain($0) }
         try beginMonitoring(manager)
         probe?.start()
@@ -65,10 +70,14 @@ struct Watch: ParsableCommand {
         }
     }
 
-    private func linksNow() -> [LinkReport] {
-        let found = try? ReachabilityManager.check(
-            host: subject.host?.text, configuration: subject.configuration())
-        guard let found else { return [] }
+    /// The links at the start; nil if a signal or the limit came first.
+    private func linksNow(until limit: MonotonicInstant?) -> [LinkReport]? {
+        let found: NetworkReport
+        switch HostCheck.run(subject.host?.text, subject.configuration(), until: limit) {
+        case .found(let report): found = report
+        case .failed: return []
+        case .interrupted, .timedOut: return nil
+        }
         var report = Report(status: found.status, path: found.path, links: found.links)
         subject.complete(&report, since: false, internet: false)
         return report.links

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import CLinux
 import Glibc
 import Reachability
@@ -9,23 +10,24 @@ enum ConnectionProbe {
     /// Long enough for lost packets to be sent again twice (RFC 6298 §2: after 1 s, after 3 s).
     static let limit: Duration = .seconds(4)
 
-    static func observe(_ addresses: [IPAddress], port: Int) -> [ConnectionObservation] {
+    /// - Throws: the exit code of a signal.
+    static func observe(_ addresses: [IPAddress], port: Int) throws(ExitCode) -> [ConnectionObservation] {
         let began = Clock.monotonic
         var tries = addresses.map { Try($0, port) }
+        defer { for attempt in tries where attempt.socket >= 0 { close(attempt.socket) } }
         while tries.contains(where: { $0.outcome == nil }) {
-            let left = (began + limit - Clock.monotonic).inNanoseconds
-            guard left > 0 else { break }
             var polls = tries.map {
                 pollfd(fd: $0.outcome == nil ? $0.socket : -1, events: Int16(POLLOUT), revents: 0)
             }
-            guard poll(&polls, nfds_t(polls.count), Int32((left + 999_999) / 1_000_000)) > 0 else { continue }
+            let end = ReadinessWait.wait(&polls, until: began + limit)
+            if end == .interrupted { throw .interrupted }
+            if end == .timedOut { break }
             for index in tries.indices where polls[index].revents != 0 {
                 tries[index].finish(after: Clock.monotonic - began)
             }
         }
         return tries.map { attempt in
             let outcome = attempt.outcome ?? (attempt.isDroppedHere ? .rejected(.ownFirewall) : .timedOut)
-            if attempt.socket >= 0 { close(attempt.socket) }
             return ConnectionObservation(
                 address: attempt.address, port: port, outcome: outcome, took: attempt.took ?? limit)
         }

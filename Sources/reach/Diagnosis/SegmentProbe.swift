@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import CLinux
 import Glibc
 import Reachability
@@ -14,7 +15,7 @@ struct SegmentProbe {
     /// How long an acknowledgement may take: longer than the first time-out (RFC 6298 §2.4), so that one loss
     /// is repeated.
     private static let patience: Duration = .milliseconds(900)
-    private static let tick: UInt32 = 20_000
+    private static let tick: Duration = .milliseconds(20)
 
     let address: IPAddress
     let port: Int
@@ -30,11 +31,20 @@ struct SegmentProbe {
     }
 
     /// Tries the largest size, and then halves the range; blocks for 10 s at most.
-    func observe() -> Outcome {
-        guard let first = attempt(.max) else { return .unknown }
+    ///
+    /// - Throws: the exit code of a signal.
+    func observe() throws(ExitCode) -> Outcome {
+        guard let first = try attempt(.max) else { return .unknown }
         if first.isAcknowledged { return .everything }
-        return Self.search(in: ExchangeProbe.smallSegment..<first.content) { attempt($0)?.isAcknowledged }
-            .map { .upTo($0 + first.header) } ?? .unknown
+        var interruption: ExitCode?
+        let largest = Self.search(in: ExchangeProbe.smallSegment..<first.content) { size in
+            do throws(ExitCode) { return try attempt(size)?.isAcknowledged } catch {
+                interruption = error
+                return nil
+            }
+        }
+        if let interruption { throw interruption }
+        return largest.map { .upTo($0 + first.header) } ?? .unknown
     }
 
     /// The largest size that gets through, where the end of the range does not; nil where its beginning does
@@ -51,7 +61,7 @@ struct SegmentProbe {
     }
 
     /// One connection with one segment; nil where there is no connection.
-    private func attempt(_ size: Int) -> (content: Int, header: Int, isAcknowledged: Bool)? {
+    private func attempt(_ size: Int) throws(ExitCode) -> (content: Int, header: Int, isAcknowledged: Bool)? {
         let isIPv4 = address.family == .ipv4
         let number = socket(
             isIPv4 ? AF_INET : AF_INET6,
@@ -64,9 +74,10 @@ struct SegmentProbe {
             PeerAddress(address: address, port: UInt16(clamping: port)).connect(number) == 0
                 || errno == EINPROGRESS
         else { return nil }
-        var polled = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
-        guard poll(&polled, 1, Int32(ConnectionProbe.limit.inNanoseconds / 1_000_000)) > 0,
-            let info = Self.info(number), Int(info.tcpi_state) == TCP_ESTABLISHED
+        let connected = ReadinessWait.wait(
+            for: number, POLLOUT, until: Clock.monotonic + ConnectionProbe.limit)
+        if connected == .interrupted { throw .interrupted }
+        guard connected == .ready, let info = Self.info(number), Int(info.tcpi_state) == TCP_ESTABLISHED
         else { return nil }
         let content = min(size, Int(info.tcpi_snd_mss))
         // TCPI_OPT_TIMESTAMPS: 12 bytes in each segment (RFC 7323).
@@ -76,7 +87,9 @@ struct SegmentProbe {
         guard send(number, segment, content, Int32(MSG_NOSIGNAL)) == content else { return nil }
         let end = Clock.monotonic + Self.patience
         repeat {
-            usleep(Self.tick)
+            var none: [pollfd] = []
+            let next = Clock.monotonic + Self.tick
+            if ReadinessWait.wait(&none, until: next) == .interrupted { throw .interrupted }
             // Reset by the server: it has arrived.
             guard let info = Self.info(number), Int(info.tcpi_state) == TCP_ESTABLISHED else {
                 return (content, header, true)

@@ -13,6 +13,9 @@ extension SessionError {
         case .longerTask: "try again, or give it longer (--max-time)"
         case .moreContent, .moreContentOrFile: "fetch it to a file (-o FILE)"
         case .clientIdentity: "show one (--cert FILE, and --key FILE where that lacks the key)"
+        case .passphrase: "give it (--pass-file FILE), or a key without one"
+        case .identityParts:
+            "check its form, its passphrase (--pass-file FILE), and that the key belongs to the certificate"
         case .trustRoot: "trust that authority (--cacert FILE)"
         case .trustRootOrChain:
             "trust that authority (--cacert FILE), or let the server send its intermediate certificates"

@@ -3,6 +3,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
+import Reachability
 import SessionManager
 
 /// A header field as given to `-H`.
@@ -99,6 +100,9 @@ extension Value {
         return pins
     }
 
+    /// Long enough to type it into another program.
+    private static let passphrasePatience: Duration = .seconds(60)
+
     /// The passphrase in a file, at most 64 KiB, without the line breaks at its end.
     static func passphraseFile(_ path: String) throws -> String {
         // A pipe without a writer must not block the program.
@@ -109,6 +113,12 @@ extension Value {
         while bytes.count <= 64 << 10 {
             let count = read(file, &piece, piece.count)
             if count < 0, errno == EINTR { continue }
+            // A pipe whose writer has not written yet.
+            if count < 0, errno == EAGAIN {
+                let limit = Clock.monotonic + passphrasePatience
+                if ReadinessWait.wait(for: file, POLLIN, until: limit) == .ready { continue }
+                throw ValidationError("nothing was written into it for a minute.")
+            }
             guard count >= 0 else { throw ValidationError("\(String(cString: strerror(errno))).") }
             if count == 0 { break }
             bytes += piece[..<count]

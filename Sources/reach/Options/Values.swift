@@ -24,10 +24,10 @@ enum Value {
         return .seconds(whole) + .nanoseconds(nanoseconds)
     }
 
-    /// A number of lines, at least one.
+    /// A number, at least one.
     static func count(_ text: String) throws -> Int {
         guard text.utf8.allSatisfy(isDigit), let count = Int(text), count > 0 else {
-            throw ValidationError("give a number of lines, at least 1.")
+            throw ValidationError("give a number, at least 1.")
         }
         return count
     }

@@ -3,16 +3,21 @@
 import ArgumentParser
 import CLinux
 import Glibc
+import Reachability
 
 /// A file that is read in pieces; standard input for "-".
 struct InputFile: ~Copyable {
     private let descriptor: Int32
     private let isOwned: Bool
     private let name: String
+    private let limit: MonotonicInstant?
 
     /// Opens the file; prints the reason of a failure and throws the exit code.
-    init(_ name: String) throws(ExitCode) {
+    ///
+    /// - Parameter limit: when reading is given up; nil for never.
+    init(_ name: String, until limit: MonotonicInstant? = nil) throws(ExitCode) {
         self.name = name
+        self.limit = limit
         isOwned = name != "-"
         // open(2) of a pipe would wait for its other end without a message.
         descriptor = isOwned ? open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : STDIN_FILENO
@@ -21,7 +26,11 @@ struct InputFile: ~Copyable {
             if descriptor > STDIN_FILENO { close(descriptor) }
             throw .usage
         }
-        if isOwned { wait() }
+        guard isOwned else { return }
+        let message = WaitingMessage("waiting for something to be written into \(name)")
+        try wait()
+        message.end()
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
     }
 
     /// False with `errno` for a folder.
@@ -32,13 +41,17 @@ struct InputFile: ~Copyable {
         return status.st_mode & S_IFMT != S_IFDIR
     }
 
-    /// Waits for the first bytes of a pipe or terminal, with a message after a moment.
-    private func wait() {
-        let message = WaitingMessage("waiting for something to be written into \(name)")
-        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while Glibc.poll(&poll, 1, -1) < 0, errno == EINTR {}
-        message.end()
-        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
+    /// Waits for the next bytes of a pipe or terminal.
+    private borrowing func wait() throws(ExitCode) {
+        switch ReadinessWait.wait(for: descriptor, POLLIN, until: limit) {
+        case .ready: return
+        case .interrupted:
+            complain("interrupted")
+            throw .interrupted
+        case .timedOut:
+            complain("\(isOwned ? name : "standard input"): it has not ended in time")
+            throw .timedOut
+        }
     }
 
     deinit { if isOwned { close(descriptor) } }
@@ -47,6 +60,7 @@ struct InputFile: ~Copyable {
     func next() throws(ExitCode) -> [UInt8] {
         var piece = [UInt8](repeating: 0, count: 1 << 16)
         while true {
+            try wait()
             let count = read(descriptor, &piece, piece.count)
             if count >= 0 { return Array(piece.prefix(count)) }
             guard errno == EINTR else {

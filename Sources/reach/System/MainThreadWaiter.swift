@@ -39,12 +39,26 @@ final class MainThreadWaiter: Sendable {
     /// Blocks SIGINT and SIGTERM; returns the two.
     @discardableResult
     static func blockSignals() -> sigset_t {
+        var set = endingSignals
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+        return set
+    }
+
+    /// SIGINT and SIGTERM.
+    static var endingSignals: sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
         sigaddset(&set, SIGINT)
         sigaddset(&set, SIGTERM)
-        pthread_sigmask(SIG_BLOCK, &set, nil)
         return set
+    }
+
+    /// The time that is left, for poll(2); -1 without a limit.
+    static func milliseconds(until limit: MonotonicInstant?) -> Int32 {
+        guard let limit else { return -1 }
+        // Rounded up: a wait that ends too early would spin.
+        let left = ((limit - Clock.monotonic).inNanoseconds + 999_999) / 1_000_000
+        return Int32(min(Int64(Int32.max), max(0, left)))
     }
 
     /// Ends the wait; called from any thread.
@@ -63,11 +77,8 @@ final class MainThreadWaiter: Sendable {
     func wait(watchesOutput: Bool, until deadline: () -> MonotonicInstant?) -> End {
         while true {
             if isFinished.withLock({ $0 }) { return .finished }
-            let limit = deadline()
-            let left = limit.map { ($0 - Clock.monotonic).inNanoseconds }
-            if let left, left <= 0 { return .timedOut }
-            // Rounded up: a wait that ends too early would spin.
-            let milliseconds = left.map { Int32(min(Int64(Int32.max), ($0 + 999_999) / 1_000_000)) } ?? -1
+            let milliseconds = Self.milliseconds(until: deadline())
+            if milliseconds == 0 { return .timedOut }
             var polls = [
                 pollfd(fd: signals.number, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: bell.number, events: Int16(POLLIN), revents: 0),

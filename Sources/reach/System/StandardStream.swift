@@ -12,6 +12,12 @@ struct StandardStream: Sendable {
 
     let descriptor: Int32
 
+    /// Whether it was opened for writing; a closed one was not (see ``prepare()``).
+    var isWritable: Bool {
+        let flags = fcntl(descriptor, F_GETFL)
+        return flags >= 0 && flags & O_ACCMODE != O_RDONLY
+    }
+
     /// The outcome of a write.
     enum Outcome: Sendable, Hashable {
         case written
@@ -66,20 +72,24 @@ final class OutputFile: Sendable {
     private let stream: StandardStream
     private let isOwned: Bool
 
-    /// Opens the file; prints the reason of a failure and throws the exit code.
-    init(_ name: String) throws(ExitCode) {
+    /// Opens the file, and a pipe once it has a reader; prints the reason of a failure and throws the exit
+    /// code.
+    init(_ name: String, until limit: MonotonicInstant? = nil) throws(ExitCode) {
         guard name != "-" else {
             stream = .output
             isOwned = false
             return
         }
-        let descriptor = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            complain("\(name): \(String(cString: strerror(errno)))")
-            throw .usage
-        }
-        stream = StandardStream(descriptor: descriptor)
+        stream = StandardStream(
+            descriptor: try ReadinessWait.openForWriting(
+                name, O_CREAT | O_TRUNC, until: limit, orExit: .usage))
         isOwned = true
+    }
+
+    /// Whether a write may wait for a reader, as into a pipe.
+    var mayBlock: Bool {
+        var status = stat()
+        return fstat(stream.descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
     }
 
     deinit { if isOwned { close(stream.descriptor) } }

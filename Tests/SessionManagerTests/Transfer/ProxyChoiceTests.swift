@@ -44,12 +44,16 @@ struct ProxyChoiceTests {
         #expect(ProxyChoice.isPossible(configured: "p", environment: [:]))
     }
 
+    private static let malformed = "its address is malformed: an IPv6 address is written in brackets"
+
     @Test(
-        "what libcurl would refuse",
+        "FLD-094 what libcurl would refuse",
         arguments: [
             ("nonsense://h:1", #""nonsense" is no kind of proxy"#), ("http://", "it names no host"),
             ("me:secret@", "it names no host"), ("http://a b:3", "it names no host"),
             ("h:65536", "its port is impossible"), ("h:x", "its port is impossible"),
+            (":::", malformed), ("http://[::1", malformed), ("[::1]3128", malformed),
+            ("[proxy]:1", malformed),
         ])
     func fault(_ text: String, _ fault: String) throws {
         let url = try #require(URL(string: "http://x/"))

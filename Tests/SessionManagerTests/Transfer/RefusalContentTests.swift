@@ -25,6 +25,11 @@ struct RefusalContentTests {
     }
 
     @Test(
+        "FLD-093 nor is a character set, a transfer encoding of MIME, or the framing of an upload",
+        arguments: ["utf-8", "UTF8", "binary", "8bit", "aws-chunked", "aws-chunked, identity"])
+    func misused(_ coding: String) async throws { try await none(coding) }
+
+    @Test(
         "FLD-072 a refusal whose content cannot be decoded is the refusal all the same",
         arguments: ["zebra", "gzip", "br", "gzip, gzip, gzip, gzip, gzip, gzip"], [404, 500])
     func refusal(_ coding: String, _ status: Int) async throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Glibc
 import Outbox
 import SessionCore
@@ -26,6 +27,50 @@ struct RemedyTests {
         #expect(error.with(message: "more").spokenAdvice == error.spokenAdvice)
         #expect(error.with(advice: "another").spokenAdvice == "another")
     }
+
+    @Test("FLD-091 no advice without a remedy names a setting of the library")
+    func literals() throws {
+        let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+        // `advice: "…"`, on one line or two, and the cases of a table of advice.
+        let pattern = /(?:advice:\s*|case [A-Z, ]+: )"((?:[^"\\]|\\.)*)"/
+        var count = 0
+        for module in ["SessionCore", "SessionManager", "SessionManagerExtras", "Outbox", "Storage", "reach"]
+        {
+            let folder = sources.appending(path: module)
+            let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path())
+            for name in names where name.hasSuffix(".swift") {
+                let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+                for match in text.matches(of: pattern) {
+                    let advice = String(match.1)
+                    count += 1
+                    if Self.unseen.contains(where: { name.hasSuffix($0) }) { continue }
+                    let plain = advice.replacing(/\\\(.*\)/, with: "")
+                    #expect(plain.firstMatch(of: /\b[a-z]+[A-Z]/) == nil, "\(name): \(advice)")
+                    for word in Self.libraryWords + Self.callersWords {
+                        #expect(!plain.contains(word), "\(name): \(advice)")
+                    }
+                }
+            }
+        }
+        #expect(count > 80, "the pattern finds them")
+    }
+
+    /// Words about what a caller of the library writes.
+    private static let callersWords = [
+        "ask for it to", "as a stream", "configuration, which", "credential", "serializer", "closure",
+        "interceptor", "number of lines", "challenge", "give it",
+    ]
+    /// Errors that no request of the program has.
+    private static let unseen = [
+        "TLSPlan.swift", "SecurityPolicy.swift", "TrustRefusal+Reasons.swift", "RetryFlow.swift",
+        "AuthenticationStateMachine.swift", "AuthenticationInterceptor.swift",
+        "PlainResponseSerializers.swift",
+        "JSONSerializers.swift", "JSONWritingOptions.swift", "AnswerSerializer.swift", "TrustEvaluator.swift",
+        "StreamedBody.swift", "SessionRequest+BodyFile.swift", "MultipartReader.swift",
+        // `OutboxError.spoken` has other words.
+        "OutboxTables+Inserting.swift",
+    ]
 
     @Test("FLD-037 nor where pins are asked for as well")
     func pinned() async throws {

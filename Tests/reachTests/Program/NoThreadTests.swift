@@ -62,6 +62,20 @@ struct NoThreadTests {
         }
     }
 
+    @Test(
+        "FLD-090 with little address space get --json fetches a file or says why not",
+        arguments: Array(stride(from: 76, through: 180, by: 4)))
+    func checksum(mebibytes: Int) async throws {
+        guard !BuiltProgram.isInstrumented else { return }
+        let url = try await Origin.shared.url("/bytes/300000")
+        let folder = try ScratchFolder()
+        let result = try await run(
+            ["--as=\(mebibytes << 20)"], ["get", "-m", "20", "--json", "-o", folder("file"), url])
+        if result.status == .exited(127), result.errors.contains("shared libraries") { return }
+        expectSentence(result, "\(mebibytes) MiB")
+        #expect(folder.names.contains("file") == (result.status == .exited(0)))
+    }
+
     @Test("FLD-063 with little address space every command ends with a sentence", arguments: [72, 84, 96])
     func addressSpace(mebibytes: Int) async throws {
         guard !BuiltProgram.isInstrumented else { return }

@@ -62,7 +62,7 @@ package final class FileReader: BodyReader {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw SessionError(
                 .fileDoesNotExist, "\(path) is no regular file",
-                advice: "send its content as a stream instead")
+                advice: "copy its content into a file")
         }
         return Int64(status.st_size)
     }

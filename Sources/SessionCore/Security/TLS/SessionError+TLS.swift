@@ -25,7 +25,7 @@ extension SessionError {
         // CURLE_SSL_PINNEDPUBKEYNOTMATCH
         case 90:
             return SessionError(
-                .certificateUntrusted, "the key that \(host) presented is not among the policy's pins",
+                .certificateUntrusted, "the key that \(host) presented is not among the pins",
                 advice:
                     "if the certificate was renewed with another key, add its pin; if not, somebody may be intercepting the connection",
                 domain: .security, failingURL: url, transport: failure)
@@ -47,13 +47,11 @@ extension SessionError {
         case 58 where lacksPassphrase:
             return SessionError(
                 code, "the client's key is protected by a passphrase, and none was given: \(failure.message)",
-                advice: "give the passphrase of the client's key, or a key without one", domain: .security,
-                failingURL: url, transport: failure)
+                remedy: .passphrase, domain: .security, failingURL: url, transport: failure)
         case 58:
             return SessionError(
                 code, "the client's certificate or key cannot be used: \(failure.message)",
-                advice: "check its form, its passphrase, and that the key belongs to the certificate",
-                domain: .security, failingURL: url, transport: failure)
+                remedy: .identityParts, domain: .security, failingURL: url, transport: failure)
         case 77:
             return SessionError(
                 code, "no secure connection to \(host): \(failure.message)", remedy: .rootsFile,
