@@ -62,6 +62,14 @@ struct NetlinkDecoderTests {
         #expect(links(left, index: 21).last?.master == nil)
     }
 
+    @Test("FLD-078 a message of AF_BRIDGE with the state of a port is a change of the link")
+    func portState() throws {
+        let states = try links(NetlinkRecording("links").events("port joined"), index: 21)
+            .compactMap(\.bridgePortState)
+        #expect(states.last == .forwarding)
+        #expect(states.count >= 3)
+    }
+
     @Test("RB-23 messages about bridge ports and router discovery say nothing about the link")
     func families() throws {
         for family: UInt8 in [AddressFamily.bridge, AddressFamily.inet6] {

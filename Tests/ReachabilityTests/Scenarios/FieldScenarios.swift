@@ -150,11 +150,10 @@ struct FieldScenarios {
                 """)
         try await scenario.near.ip("link show br0") { $0.contains("state UP") }
         await scenario.start(expecting: .wired, on: "br0")
-        // bridge link set dev up0 state 4
-        try await scenario.near.ip("link set up0 type bridge_slave state 4")
+        try await scenario.near.run("bridge", "link", "set", "dev", "up0", "state", "0")
         await scenario.expect([.unreachable], code: .noPorts)
         #expect(scenario.path.reason.sentence.contains("up0"), "\(scenario.path.reason)")
-        try await scenario.near.ip("link set up0 type bridge_slave state 3")
+        try await scenario.near.run("bridge", "link", "set", "dev", "up0", "state", "3")
         await scenario.expect([.unreachable, .wired], on: "br0")
     }
 

@@ -66,6 +66,7 @@ struct PathDiagnosisTests {
             DiagnosisRules.path(path).advice
                 == "add a default route that needs no source address, or have programs bind to eth0",
             "FLD-082")
+        path.alternative = nil
         path.reason = ReachabilityReason(code, interface: nil, sentence: "what is wrong")
         #expect(!DiagnosisRules.path(path).advice.contains("eth0"))
     }

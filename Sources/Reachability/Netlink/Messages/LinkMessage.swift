@@ -39,6 +39,9 @@ package struct LinkMessage: Sendable, Equatable {
             case IFLA_WIRELESS: isWireless = true
             case IFLA_MTU: link.mtu = bytes.integer(UInt32.self, in: payload)
             case IFLA_PROTO_DOWN: link.isProtocolDown = bytes.integer(UInt8.self, in: payload) ?? 0 != 0
+            // Only a message of AF_BRIDGE tells of a port's new state (br_ifinfo_notify(), net/bridge).
+            case IFLA_PROTINFO where family == AddressFamily.bridge:
+                guard Self.readBridgePort(payload, in: bytes, into: &link) else { return nil }
             // AF_BRIDGE messages use this attribute for other data.
             case IFLA_AF_SPEC where family == AddressFamily.unspecified:
                 guard Self.readIPv6(payload, in: bytes, into: &link) else { return nil }

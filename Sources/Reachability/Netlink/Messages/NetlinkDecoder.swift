@@ -46,7 +46,10 @@ package struct NetlinkDecoder: Sendable {
                     : .routeRemoved(change.prefix, through: change.interface))
         case RTM_NEWLINK, RTM_DELLINK:
             guard let change = LinkMessage(body, in: bytes) else { return .malformed }
-            guard change.family == AddressFamily.unspecified else { return .nothing }
+            let isPortState =
+                Int(message.type) == RTM_NEWLINK && change.family == AddressFamily.bridge
+                && change.link.bridgePortState != nil
+            guard isPortState || change.family == AddressFamily.unspecified else { return .nothing }
             // Moving a link into another namespace deletes it here (with IFLA_NEW_NETNSID).
             if Int(message.type) == RTM_DELLINK { return .event(.linkRemoved(index: change.link.index)) }
             return .event(.linkChanged(change.link, isWirelessNoise: change.isWireless))
