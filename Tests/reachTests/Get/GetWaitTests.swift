@@ -9,9 +9,11 @@ import Testing
 struct GetWaitTests {
     /// `f` is a pipe without another end, `silent` one that is open at both ends and stays empty.
     private static let pipes = "mkfifo f silent full && exec 8<>silent 9<>full && "
-    /// A signal while it waits; killed where it does not notice.
-    private static func signalled(_ name: String) -> String {
-        "exec timeout --preserve-status --kill-after 4 --signal \(name) 1 \"$@\""
+    /// A signal once `command` has blocked it; killed where it does not notice.
+    private static func signalled(_ name: String, _ command: String = "\"$@\"", after pause: Int = 0)
+        -> String
+    {
+        ProgramSignal.script(name, command, after: pause)
     }
 
     @Test(
@@ -21,7 +23,8 @@ struct GetWaitTests {
         let lab = try await GetLab()
         let options = words.split(separator: " ").map(String.init)
         let url = lab.origin.url("/anything")
-        let interrupted = try await lab.shell(Self.pipes + Self.signalled(signal) + " <&8", options + [url])
+        let interrupted = try await lab.shell(
+            Self.pipes + Self.signalled(signal, "\"$@\" <&8"), options + [url])
         #expect(interrupted.code == 130, "\(interrupted)")
         #expect(interrupted.errors == "reach: interrupted\n", "\(interrupted)")
         let late = try await lab.shell("exec 8<>silent; exec \"$@\" <&8", options + ["-m", "0.3", url])
@@ -77,7 +80,7 @@ struct GetWaitTests {
         let late = try await lab.shell(
             "mkfifo f; exec timeout --kill-after 1 10 \(reach) f --timeout 0.3", [])
         #expect(late.code == 2 && late.errors.contains("f: it was not opened for reading"), "\(late)")
-        let signalled = Self.signalled("INT").replacing("\"$@\"", with: reach + " f")
+        let signalled = Self.signalled("INT", reach + " f")
         let interrupted = try await lab.shell(signalled, [])
         #expect(interrupted.code == 130 && interrupted.errors == "reach: interrupted\n", "\(interrupted)")
         let read = try await lab.shell(
@@ -96,7 +99,7 @@ struct GetWaitTests {
             #expect(late.code == 2 && late.errors.contains("stood still for 0.5 seconds"), "\(late)")
             #expect(late.errors.contains("--max-time"), "\(late)")
             let interrupted = try await lab.shell(
-                "exec 9<>full; " + Self.signalled("INT") + " >full", options + [url])
+                "exec 9<>full; " + Self.signalled("INT", "\"$@\" >full", after: 1), options + [url])
             #expect(interrupted.code == 130 && interrupted.errors == "reach: interrupted\n", "\(interrupted)")
         }
         let slow = try await lab.shell("\"$@\" | { sleep 0.3; cat; }", ["-m", "20", url, "-q"])
