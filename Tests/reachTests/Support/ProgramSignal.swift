@@ -8,7 +8,9 @@ enum ProgramSignal {
     /// - Parameter pause: the seconds between the blocking and the signal.
     static func script(_ name: String, _ command: String, after pause: Int = 0) -> String {
         // SIGINT and SIGTERM are the bits 0x4002 (proc_pid_status(5)); Z is a program that has ended.
+        // What stands before the lines and ends with && does not belong to the command.
         """
+        :
         \(command) & p=$!
         until grep -Eqs '^(SigBlk:.*4002|State:.Z)' /proc/$p/status; do sleep 0.05; done
         sleep \(pause); kill -\(name) $p; n=0
