@@ -7,16 +7,16 @@ enum ProgramSignal {
     ///
     /// - Parameter pause: the seconds between the blocking and the signal.
     static func script(_ name: String, _ command: String, after pause: Int = 0) -> String {
-        // SIGINT and SIGTERM are the bits 0x4002 (proc_pid_status(5)); Z is a program that has ended.
+        // SIGINT and SIGTERM are the bits 0x4002 (proc_pid_status(5));
+        // Z is a program that has ended, and the shell may have reaped it.
         // What stands before the lines and ends with && does not belong to the command.
         """
         :
         \(command) & p=$!
-        until grep -Eqs '^(SigBlk:.*4002|State:.Z)' /proc/$p/status; do sleep 0.05; done
+        alive() { grep -Eqs '^State:.[^Z]' /proc/$p/status; }
+        while alive && ! grep -Eqs '^SigBlk:.*4002' /proc/$p/status; do sleep 0.05; done
         sleep \(pause); kill -\(name) $p; n=0
-        until grep -q '^State:.Z' /proc/$p/status; do
-        sleep 0.05; n=$((n+1)); [ $n -lt 60 ] || kill -KILL $p
-        done
+        while alive; do sleep 0.05; n=$((n+1)); [ $n -lt 60 ] || kill -KILL $p; done
         wait $p
         """
     }
