@@ -29,6 +29,7 @@ struct Reach: ParsableCommand {
     static let version = "0.1.0"
 
     static func main() {
+        cruntime_spare_address_space()
         StandardStream.prepare()
         TaskThreads.install()
         guard let arguments = ProgramArguments.own else {

@@ -12,3 +12,7 @@ char *const *cruntime_arguments(void);
 void cruntime_redirect_jobs(void (*enqueue)(void *job));
 // Runs such a job to its next suspension, on this thread.
 void cruntime_run_job(void *job);
+
+/// Where the address space is limited (RLIMIT_AS): one arena for all threads, as each further one reserves
+/// 64 MiB (mallopt(3), M_ARENA_MAX), and Swift ends the process where an allocation fails. Called first.
+void cruntime_spare_address_space(void);

@@ -8,10 +8,12 @@ import Testing
 @Suite("The program: pipes that wait", .timeLimit(.minutes(10)))
 struct GetWaitTests {
     /// `f` is a pipe without another end, `silent` one that is open at both ends and stays empty.
-    private static let pipes = "mkfifo f silent full && exec 8<>silent 9<>full && "
-    /// A signal while it waits; killed where it does not notice.
-    private static func signalled(_ name: String) -> String {
-        "exec timeout --preserve-status --kill-after 4 --signal \(name) 1 \"$@\""
+    private static let pipes = "mkfifo f silent full; exec 8<>silent 9<>full; "
+    /// A signal once `command` has blocked it; killed where it does not notice.
+    private static func signalled(_ name: String, _ command: String = "\"$@\"", after pause: Int = 0)
+        -> String
+    {
+        ProgramSignal.script(name, command, after: pause)
     }
 
     @Test(
@@ -21,7 +23,8 @@ struct GetWaitTests {
         let lab = try await GetLab()
         let options = words.split(separator: " ").map(String.init)
         let url = lab.origin.url("/anything")
-        let interrupted = try await lab.shell(Self.pipes + Self.signalled(signal) + " <&8", options + [url])
+        let interrupted = try await lab.shell(
+            Self.pipes + Self.signalled(signal, "\"$@\" <&8"), options + [url])
         #expect(interrupted.code == 130, "\(interrupted)")
         #expect(interrupted.errors == "reach: interrupted\n", "\(interrupted)")
         let late = try await lab.shell("exec 8<>silent; exec \"$@\" <&8", options + ["-m", "0.3", url])
@@ -32,12 +35,12 @@ struct GetWaitTests {
     func later() async throws {
         let lab = try await GetLab()
         let sent = try await lab.shell(
-            "mkfifo f; { sleep 0.3; echo hello >f; } & exec \"$@\"",
-            ["-m", "20", "-d", "@f", lab.origin.url("/anything")])
+            "mkfifo f; { sleep 0.3; timeout 60 sh -c 'echo hello >f'; } & exec \"$@\"",
+            ["-m", "60", "-d", "@f", lab.origin.url("/anything")])
         #expect(sent.code == 0 && sent.text.contains("hello"), "\(sent)")
         let read = try await lab.shell(
-            "{ sleep 0.3; cat f >copy; } & \"$@\"; code=$?; wait; exit $code",
-            ["-m", "20", "-o", "f", lab.origin.url("/bytes/1000")])
+            "{ sleep 0.3; timeout 60 cat f >copy; } & \"$@\"; code=$?; wait; exit $code",
+            ["-m", "60", "-o", "f", lab.origin.url("/bytes/1000")])
         #expect(read.code == 0 && lab.content("copy")?.count == 1000, "\(read)")
         let folder = try await lab.get("-d", "@/", lab.origin.url("/anything"))
         #expect(folder.code == 64 && folder.errors == "reach: /: Is a directory\n", "\(folder)")
@@ -49,9 +52,9 @@ struct GetWaitTests {
         let other =
             option == "--cert" ? ["--key", lab.origin.pem(.client)] : ["--cert", lab.origin.pem(.client)]
         let end = try await lab.shell(
-            "mkfifo f; exec timeout --kill-after 1 10 \"$@\"",
+            "mkfifo f; exec timeout --kill-after 1 100 \"$@\"",
             other + [
-                option, "f", "-m", "5", "--cacert", lab.origin.pem(.root),
+                option, "f", "-m", "60", "--cacert", lab.origin.pem(.root),
                 lab.origin.url("/bytes/10", at: .strictMTLS, host: "127.0.0.1"),
             ])
         #expect(end.code == 74 && end.errors.contains("\"f\" is no regular file"), "\(end)")
@@ -75,13 +78,13 @@ struct GetWaitTests {
         let lab = try await GetLab()
         let reach = "\"$1\" record --host 127.0.0.1"
         let late = try await lab.shell(
-            "mkfifo f; exec timeout --kill-after 1 10 \(reach) f --timeout 0.3", [])
+            "mkfifo f; exec timeout --kill-after 1 60 \(reach) f --timeout 0.3", [])
         #expect(late.code == 2 && late.errors.contains("f: it was not opened for reading"), "\(late)")
-        let signalled = Self.signalled("INT").replacing("\"$@\"", with: reach + " f")
+        let signalled = Self.signalled("INT", reach + " f")
         let interrupted = try await lab.shell(signalled, [])
         #expect(interrupted.code == 130 && interrupted.errors == "reach: interrupted\n", "\(interrupted)")
         let read = try await lab.shell(
-            "cat f >copy & \(reach) f --timeout 0.3; code=$?; wait; exit $code", [])
+            "timeout 60 cat f >copy & \(reach) f --count 1 --timeout 60; code=$?; wait; exit $code", [])
         #expect(read.code == 0 && lab.content("copy")?.isEmpty == false, "\(read)")
     }
 
@@ -91,15 +94,15 @@ struct GetWaitTests {
         let url = lab.origin.url("/bytes/300000")
         for options in [[], ["-o", "full"]] {
             let late = try await lab.shell(
-                "rm -f f silent full; " + Self.pipes + "exec timeout --kill-after 1 20 \"$@\" >full",
-                options + ["-m", "0.5", url])
-            #expect(late.code == 2 && late.errors.contains("stood still for 0.5 seconds"), "\(late)")
+                "rm -f f silent full; " + Self.pipes + "exec timeout --kill-after 1 60 \"$@\" >full",
+                options + ["-m", "3", url])
+            #expect(late.code == 2 && late.errors.contains("stood still for 3.0 seconds"), "\(late)")
             #expect(late.errors.contains("--max-time"), "\(late)")
             let interrupted = try await lab.shell(
-                "exec 9<>full; " + Self.signalled("INT") + " >full", options + [url])
+                "exec 9<>full; " + Self.signalled("INT", "\"$@\" >full", after: 1), options + [url])
             #expect(interrupted.code == 130 && interrupted.errors == "reach: interrupted\n", "\(interrupted)")
         }
-        let slow = try await lab.shell("\"$@\" | { sleep 0.3; cat; }", ["-m", "20", url, "-q"])
+        let slow = try await lab.shell("\"$@\" | { sleep 0.3; cat; }", ["-m", "60", url, "-q"])
         #expect(slow.output.count == 300_000 && slow.errors.isEmpty, "\(slow.errors)")
     }
 }

@@ -19,7 +19,7 @@ struct SignalTests {
             mount -t tmpfs none /mnt
             printf 'nameserver \(Self.silent)\\noptions timeout:5 attempts:2\\n' >/mnt/resolv
             mount --bind /mnt/resolv /etc/resolv.conf
-            exec timeout --preserve-status --kill-after 2 --signal \(signal) 1 "$0" \(arguments)
+            \(ProgramSignal.script(signal, "\"$0\" \(arguments)"))
             """
         return try await lab.near.reactor.run(
             ["env", "REACH_SOCKET=", "unshare", "-m", "/bin/sh", "-ec", script, BuiltProgram.reach])
