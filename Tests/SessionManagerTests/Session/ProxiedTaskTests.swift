@@ -155,7 +155,7 @@ struct ProxiedTaskTests {
         let lab = try await Lab { $0.proxy = address }
         let error = try #require(try await lab.run(SessionRequest("\(scheme)://no.such.test/")).error)
         #expect(error.code == .cannotConnectToHost)
-        #expect(error.description.contains("the configuration names cannot be used"))
+        #expect(error.description.contains("the proxy cannot be used: "))
         #expect(error.advice.contains("socks5h://HOST:PORT"))
         #expect(!"\(error) \(error.transport.map { "\($0)" } ?? "")".contains("secret"))
     }
