@@ -63,6 +63,13 @@ extension URLSessionManager {
     public func stream(
         for request: SessionRequest, options: TaskOptions? = nil
     ) async throws(SessionError) -> (SessionResponse, ContentStream) {
+        try await stream(for: request, options: options) { _ in }
+    }
+
+    /// The same, with the task before it is resumed.
+    package func stream(
+        for request: SessionRequest, options: TaskOptions? = nil, beforeResuming: (SessionTask) -> Void
+    ) async throws(SessionError) -> (SessionResponse, ContentStream) {
         let buffer = StreamBuffer()
         let head = ResponseHeadFuture()
         var plan = plan(options).value
@@ -76,6 +83,7 @@ extension URLSessionManager {
                 head.fulfil(.success(response))
             }
         }
+        beforeResuming(task)
         task.resume()
         let result = await withTaskCancellationHandler {
             await head.value

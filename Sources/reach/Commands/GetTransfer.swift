@@ -184,8 +184,9 @@ struct GetTransfer: Sendable {
     ) async throws(SessionError) -> (SessionResponse, ContentStream) {
         var count = 0
         while true {
-            let (response, content) = try await manager.stream(for: request, options: options)
-            meter.follow(content.task)
+            let (response, content) = try await manager.stream(for: request, options: options) {
+                meter.follow($0)
+            }
             report.record(response, [])
             if StatusCodes.successful.contains(response.statusCode ?? 0) { return (response, content) }
             var chunks = content.makeAsyncIterator()

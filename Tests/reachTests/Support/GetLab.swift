@@ -36,7 +36,7 @@ final class GetLab: Sendable {
     func shell(_ line: String, _ arguments: [String], input: [UInt8] = []) async throws -> Result {
         let start = """
             unset http_proxy https_proxy HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY
-            export LC_ALL=C.UTF-8; cd "$0" &&\u{20}
+            export LC_ALL=C.UTF-8; cd "$0" || exit 1;\u{20}
             """
         let command = ["/bin/sh", "-c", start + line, folder, BuiltProgram.reach, "get"] + arguments
         let end = try await origin.run(command, input: input)
