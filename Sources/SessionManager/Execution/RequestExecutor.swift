@@ -47,6 +47,13 @@ final class RequestExecutor {
     /// Whether it may be asking a name server of the former network.
     var isLookingUp: Bool { steps.transfer?.isLookingUp == true }
 
+    /// Whether it waits for a connection over another interface than the gate binds it to now.
+    var connectsElsewhere: Bool {
+        guard let transfer = steps.transfer, transfer.isUnconnected else { return false }
+        let access = gate.access(of: self)
+        return access.block == nil && access.binding != .any && access.binding != transfer.binding
+    }
+
     /// Whether it stops where the gate has closed for these: where its connection may still be good, the
     /// engine says when it is dead.
     func mustPark(_ closed: DemandSet) -> Bool {

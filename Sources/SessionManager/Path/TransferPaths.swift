@@ -193,11 +193,14 @@ struct ConnectionPair: Hashable {
 }
 
 extension Transfer {
-    /// Whether libcurl carries it out and has not begun to connect.
-    var isLookingUp: Bool {
-        guard let easy, response == nil, body.sent == 0, socket < 0 else { return false }
+    /// Whether libcurl carries it out and has no connection for it yet.
+    var isUnconnected: Bool {
+        guard let easy, response == nil, body.sent == 0 else { return false }
         return ConnectionPair(easy) == nil
     }
+
+    /// Whether libcurl carries it out and has not begun to connect.
+    var isLookingUp: Bool { socket < 0 && isUnconnected }
 
     /// The interface that the request or the configuration names: a decision, which holds also where its path
     /// is dead.

@@ -64,6 +64,7 @@ final class NetworkGate {
     }
 
     var view: GateView { machine.view }
+    var binding: PathBinding { machine.binding }
     var lossSentence: String { machine.facts.sentence }
     var knowledge: LineKnowledge { lines.knowledge }
     /// Whether dead connections are found by the engine itself.

@@ -261,6 +261,12 @@ extension RequestScheduler: NetworkGateDelegate {
                 if executor.isParked, !executor.isFinished { enqueueParked(executor, nil) }
             }
         }
+        if gate.binding != .any {
+            // The gate may get the loss of a path later than an exchange that has begun anew for it.
+            for executor in tasks.executors where !executor.isParked && executor.connectsElsewhere {
+                executor.losePath(gate.lossSentence)
+            }
+        }
         startReady()
         tasks.publishHolds()
     }

@@ -56,6 +56,8 @@ package final class TwoPaths: Sendable {
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         lab = try await NetworkLab(.f2)
         try await lab.far.ip("addr add 10.9.0.1/32 dev lo")
+        // No router answers on a link for what lies behind it (arp(7)).
+        try await lab.far.sysctl("net.ipv4.conf.all.arp_ignore", "1")
         if isIPv6 || isDual { try await Self.buildIPv6(lab) }
         // Without IPv4 default routes its paths lead nowhere.
         if isIPv6 {
