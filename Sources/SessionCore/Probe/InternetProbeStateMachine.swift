@@ -5,7 +5,7 @@
 ///
 /// At once with each new path; again and again while the answer is not `full`, with pauses that double; now
 /// and then when it is. One answer is enough to know, except for the loss: only a second failure, one second
-/// after the first, ends `full`. Instants are nanoseconds of a monotonic clock.
+/// after the first, ends `full` or `portal`. Instants are nanoseconds of a monotonic clock.
 ///
 /// Copyable, since ``UplinkProbeStateMachine`` has a list of them.
 package struct InternetProbeStateMachine: Sendable {
@@ -19,7 +19,7 @@ package struct InternetProbeStateMachine: Sendable {
         package var longestAwaitedPause: Int64 = 15_000_000_000
         /// After an answer that is `full`.
         package var fullPause: Int64 = 600_000_000_000
-        /// Between a first failure behind `full` and the question that confirms it.
+        /// Between a first failure behind `full` or `portal` and the question that confirms it.
         package var confirmPause: Int64 = 1_000_000_000
         /// After each answer about an expensive uplink that is not in use, while the preferred one works; nil
         /// if it is not asked then.
@@ -58,14 +58,14 @@ package struct InternetProbeStateMachine: Sendable {
     package private(set) var known = InternetAnswer(.unknown)
     /// When the state became what it is.
     package private(set) var since: Int64 = 0
-    /// How many answers have counted: not the first failure behind `full`.
+    /// How many answers have counted: not the first failure behind `full` or `portal`.
     package private(set) var answers = 0
     /// The least pause after any answer.
     package var leastPause: Int64 = 0
     /// The least pause after `full`.
     package var leastFullPause: Int64 = 0
     private var state = State.stopped
-    /// Whether the last answer was a failure behind `full`.
+    /// Whether the last answer was a first failure behind `full` or `portal`.
     private var isDoubted = false
     private var generation: UInt64?
     private var pause: Int64
@@ -124,7 +124,8 @@ package struct InternetProbeStateMachine: Sendable {
     /// The answer to a question; one that was abandoned comes too late and changes nothing.
     package mutating func answered(_ answer: InternetAnswer, question: Int, at now: Int64) -> Step {
         guard case .asking(question) = state else { return unchanged }
-        if answer.state == .limited, known.state == .full, !isDoubted {
+        // Behind a portal plain http must not pass since its page was slow once.
+        if answer.state == .limited, known.state == .full || known.state == .portal, !isDoubted {
             isDoubted = true
             return rest(timing.confirmPause, now)
         }

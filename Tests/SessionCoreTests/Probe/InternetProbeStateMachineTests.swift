@@ -135,6 +135,10 @@ struct InternetProbeStateMachineTests {
         #expect(run.answer(.full) == "full in 600.0")
         #expect(run.wait() == "ask")
         #expect(run.answer(.portal) == "portal in 1.0")
+        // A portal that is slow once is a portal still, which plain http is kept from.
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.limited) == "in 1.0")
+        #expect(run.known.state == .portal)
         #expect(run.wait() == "ask")
         #expect(run.answer(.limited) == "limited in 2.0")
         #expect(run.wait() == "ask")
