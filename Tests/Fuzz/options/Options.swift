@@ -14,7 +14,7 @@ public func fuzzOptions(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
             problem.description.unicodeScalars.allSatisfy { $0.value >= 0x20 }, "a problem steers a terminal")
     }
     guard reader.problems.isEmpty else { return 0 }
-    let text = ConfigurationText.effective(reader.configuration, places: [:])
+    let text = ConfigurationText.effective(reader.configuration, sources: [:])
     let again = read(Array(text.utf8))
     precondition(again.problems.isEmpty, "a configuration that is in force cannot be read again")
     precondition(
