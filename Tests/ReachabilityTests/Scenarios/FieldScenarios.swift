@@ -130,8 +130,8 @@ struct FieldScenarios {
         await scenario.expect([.unreachable], code: .tunnelWithoutUnderlay)
     }
 
-    @Test("FLD-078 a bridge whose uplink port stops forwarding is not kept up by a guest's port")
-    func heldUplink() async throws {
+    /// A bridge that carries the default route, with an uplink port (`up0`) and a guest's (`g0`).
+    private func bridgeWithGuest() async throws -> Scenario {
         let scenario = try await Scenario(.f1)
         try await scenario.near.ip(
             batch: """
@@ -150,6 +150,12 @@ struct FieldScenarios {
                 """)
         try await scenario.near.ip("link show br0") { $0.contains("state UP") }
         await scenario.start(expecting: .wired, on: "br0")
+        return scenario
+    }
+
+    @Test("FLD-078 a bridge whose uplink port stops forwarding is not kept up by a guest's port")
+    func heldUplink() async throws {
+        let scenario = try await bridgeWithGuest()
         try await scenario.near.run("bridge", "link", "set", "dev", "up0", "state", "0")
         await scenario.expect([.unreachable], code: .noPorts)
         #expect(scenario.path.reason.sentence.contains("up0"), "\(scenario.path.reason)")
@@ -170,27 +176,8 @@ struct FieldScenarios {
     }
 
     @Test("FLD-003 a bridge whose uplink loses its cable is not kept up by a guest's port")
-    func bridgedGuest()
-        async throws
-    {
-        let scenario = try await Scenario(.f1)
-        try await scenario.near.ip(
-            batch: """
-                addr flush dev v0
-                link add link v0 name up0 type macvlan mode passthru
-                link add br0 type bridge
-                link add g0 type veth peer name g1
-                link set up0 master br0
-                link set g0 master br0
-                link set up0 up
-                link set g0 up
-                link set g1 up
-                link set br0 up
-                addr add 10.0.0.2/24 dev br0
-                route add default via 10.0.0.1
-                """)
-        try await scenario.near.ip("link show br0") { $0.contains("state UP") }
-        await scenario.start(expecting: .wired, on: "br0")
+    func bridgedGuest() async throws {
+        let scenario = try await bridgeWithGuest()
         try await scenario.far.ip("link set p0 down")
         await scenario.expect([.unreachable], code: .noPorts)
         try await scenario.far.ip("link set p0 up")

@@ -123,15 +123,22 @@ struct UplinkInternetTests {
         _ = try await program.status()
     }
 
-    @Test("UPL-450 status and watch beside a service: what it has found, and what it was told of costs")
-    func besideService() async throws {
-        let folder = try ScratchFolder("reach-beside")
-        let file = folder("reach.toml")
+    /// A service with two uplinks whose probe asks an origin beyond both routers.
+    ///
+    /// - Parameter file: where its configuration is written.
+    private func probingService(_ file: String) async throws -> (lab: ServeLab, server: RunningProgram) {
         try "[probe]\nurl = \"http://10.0.0.1:8080/ok\"\nstatus = 204\n".write(
             toFile: file, atomically: true, encoding: .utf8)
         let lab = try await ServeLab(.f2, options: ["--config", file])
         try await lab.lab.far.ip("addr add 10.0.0.1/32 dev lo")
-        let server = try await lab.lab.startOrigin()
+        return (lab, try await lab.lab.startOrigin())
+    }
+
+    @Test("UPL-450 status and watch beside a service: what it has found, and what it was told of costs")
+    func besideService() async throws {
+        let folder = try ScratchFolder("reach-beside")
+        let file = folder("reach.toml")
+        let (lab, server) = try await probingService(file)
         #expect(await lab.shows("a0 full, b0 full") { Self.decoded($0)?.states })
         let beside = ["env", "REACH_SOCKET=\(lab.socket)", BuiltProgram.reach]
         // It waits for the service for 100 ms only, which a loaded machine may take.
@@ -174,11 +181,7 @@ struct UplinkInternetTests {
     func besideLaterService() async throws {
         let folder = try ScratchFolder("reach-later")
         let file = folder("reach.toml")
-        try "[probe]\nurl = \"http://10.0.0.1:8080/ok\"\nstatus = 204\n".write(
-            toFile: file, atomically: true, encoding: .utf8)
-        let lab = try await ServeLab(.f2, options: ["--config", file])
-        try await lab.lab.far.ip("addr add 10.0.0.1/32 dev lo")
-        let server = try await lab.lab.startOrigin()
+        let (lab, server) = try await probingService(file)
         let run = lab.lab.near
         func watch(_ socket: String, _ arguments: String...) async throws -> RunningProgram {
             try await run.start(["env", "REACH_SOCKET=\(socket)", BuiltProgram.reach, "watch"] + arguments)
