@@ -6,6 +6,9 @@ import Glibc
 package enum BuiltProgram {
     /// Whether they are built with a sanitizer (`Tests/Sanitizers/run`).
     package static var isInstrumented: Bool { getenv("TSAN_OPTIONS") != nil || getenv("ASAN_OPTIONS") != nil }
+    /// Why a test of what happens with hardly any resources does not run then.
+    package static let instrumentsNeed =
+        "the sanitizer's own runtime needs more memory, threads and descriptors than this test leaves"
 
     /// The path of `reach`, which lies beside the test program.
     package static let reach = path("reach")

@@ -150,7 +150,8 @@ def alarms(report, programs, lab, scale):
         moved = sum(peer != lab.own(paths.FIRST) for peer in peers)
         rows.append([title, str(len(codes)), str(sum(code == 0 for code in codes)), str(len(peers)), str(moved)])
         report.bar('line', f'{title}: transfers that moved', moved, 0, digits=0)
-        report.claim('line', f'{title}: all complete', all(code == 0 for code in codes))
+        if not loss:  # with a fifth of all packets lost one of some hundred connections breaks by itself
+            report.claim('line', f'{title}: all complete', all(code == 0 for code in codes))
     report.section('Servers that are alive', 'Downloads side by side from a server that looks dead for a while, with a second uplink that works.',
                    ['server', 'transfers', 'complete', 'requests', 'over the second uplink'], rows)
 

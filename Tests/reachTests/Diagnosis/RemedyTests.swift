@@ -117,6 +117,7 @@ struct RemedyTests {
 
     @Test(
         "FLD-073 where memory is short, nobody is told to install what is there",
+        .enabled(if: !BuiltProgram.isInstrumented, "\(BuiltProgram.instrumentsNeed)"),
         arguments: [64, 72, 76, 80, 84])
     func memory(megabytes: Int) async throws {
         let lab = try await GetLab()

@@ -30,7 +30,9 @@ struct DescriptorLimitTests {
         #expect(!result.errors.contains("check that the folder exists"), "\(result.errors)")
     }
 
-    @Test("a service that cannot start for that reason says so", arguments: [6, 8, 12])
+    @Test(
+        "a service that cannot start for that reason says so",
+        .enabled(if: !BuiltProgram.isInstrumented, "\(BuiltProgram.instrumentsNeed)"), arguments: [6, 8, 12])
     func serve(limit: Int) async throws {
         let folder = try ScratchFolder("reach-serve")
         let result = try await run(

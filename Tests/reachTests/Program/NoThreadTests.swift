@@ -10,7 +10,9 @@ import Testing
 ///
 /// The limit of threads does not apply to root (CAP_SYS_RESOURCE, setrlimit(2)), so it runs as another user
 /// there.
-@Suite("The program: little of everything", .timeLimit(.minutes(10)))
+@Suite(
+    "The program: little of everything", .timeLimit(.minutes(10)),
+    .enabled(if: !BuiltProgram.isInstrumented, "\(BuiltProgram.instrumentsNeed)"))
 struct NoThreadTests {
     private static let commands: [[String]] = [
         ["get", "-m", "3", "-o", "/dev/null", "http://127.0.0.1:9/x"],
@@ -66,7 +68,6 @@ struct NoThreadTests {
         "FLD-090 with little address space get --json fetches a file or says why not",
         arguments: Array(stride(from: 76, through: 180, by: 4)))
     func checksum(mebibytes: Int) async throws {
-        guard !BuiltProgram.isInstrumented else { return }
         let url = try await Origin.shared.url("/bytes/300000")
         let folder = try ScratchFolder()
         let result = try await run(
@@ -78,7 +79,6 @@ struct NoThreadTests {
 
     @Test("FLD-063 with little address space every command ends with a sentence", arguments: [72, 84, 96])
     func addressSpace(mebibytes: Int) async throws {
-        guard !BuiltProgram.isInstrumented else { return }
         for command in Self.commands {
             let result = try await run(["--as=\(mebibytes << 20)"], command)
             // The loader needs most of the space if the runtime is not linked statically.
