@@ -41,6 +41,8 @@ struct QueueEntry: Sendable {
         case active
         /// Started and suspended by the user: it takes no slot.
         case suspended
+        /// Runs for long, and takes no slot and no place in its lane.
+        case detached
     }
 
     var phase = Phase.free
@@ -73,6 +75,8 @@ struct QueueEntry: Sendable {
 public struct QueueCounts: Sendable, Equatable {
     /// Those that run: connecting, sending, receiving, or asking a delegate or an interceptor.
     public package(set) var active = 0
+    /// Those that run without a place among the others: WebSockets that are open.
+    public package(set) var detached = 0
     /// Those that wait because as many run as may run, in all or with their host.
     public package(set) var waitingForTurn = 0
     /// Those that the network holds: there is none, or none that they may use, or it has to last first.
@@ -89,6 +93,6 @@ public struct QueueCounts: Sendable, Equatable {
 
     /// All that have not completed.
     public var total: Int {
-        active + waitingForTurn + waitingForNetwork + waitingForUser + waitingForOthers
+        active + detached + waitingForTurn + waitingForNetwork + waitingForUser + waitingForOthers
     }
 }

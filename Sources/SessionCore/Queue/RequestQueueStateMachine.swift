@@ -58,6 +58,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
     var held = 0
     var suspended = 0
     var parked = 0
+    var detached = 0
 
     /// A queue; the seed serves the ramp.
     package init(seed: UInt64 = 0) {
@@ -122,6 +123,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
         // Mostly nothing of the following is the case: one look, since every access by index has its checks.
         let last = entries[slot]
         if last.phase == .active { leaveActivity(slot) }
+        if last.phase == .detached { attach(slot) }
         if last.isReady { leaveReady(slot) }
         held -= 1
         if last.isSuspended { suspended -= 1 }
@@ -139,10 +141,39 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
         return self.ticket(successor)
     }
 
+    /// It runs for long, and no other waits for it any more.
+    ///
+    /// - Returns: the one of its lane that is the first now.
+    package mutating func detached(_ ticket: QueueTicket, at now: Int64) -> QueueTicket? {
+        guard let slot = slot(ticket), entries[slot].phase == .active else { return nil }
+        leaveActivity(slot)
+        entries[slot].phase = .detached
+        held -= 1
+        detached += 1
+        let successor = leaveLane(slot)
+        entries[slot].lane = -1
+        guard let successor else { return nil }
+        review(successor, at: now)
+        return self.ticket(successor)
+    }
+
+    /// Whether it runs without a place among the others.
+    package func isDetached(_ ticket: QueueTicket) -> Bool {
+        slot(ticket).map { entries[$0].phase == .detached } ?? false
+    }
+
+    /// It counts as held again.
+    private mutating func attach(_ slot: Int) {
+        detached -= 1
+        held += 1
+        entries[slot].phase = .held
+    }
+
     /// It has lost the network; it waits again, before all that came after it.
     package mutating func parked(_ ticket: QueueTicket, demand: NetworkDemand, at now: Int64) {
         guard let slot = slot(ticket), entries[slot].phase != .held else { return }
         leaveActivity(slot)
+        if entries[slot].phase == .detached { attach(slot) }
         entries[slot].phase = .held
         entries[slot].demand = demand
         entries[slot].isParked = true
@@ -158,7 +189,9 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
 
     /// The user holds it: it gives its slot back.
     package mutating func suspended(_ ticket: QueueTicket, at now: Int64) {
-        guard let slot = slot(ticket), !entries[slot].isSuspended else { return }
+        guard let slot = slot(ticket), !entries[slot].isSuspended, entries[slot].phase != .detached else {
+            return
+        }
         entries[slot].isSuspended = true
         suspended += 1
         if entries[slot].phase == .active {
@@ -186,7 +219,8 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
 
     /// What holds it, besides gate and limits; empty where it runs.
     package func hold(of ticket: QueueTicket) -> QueueHold {
-        guard let slot = slot(ticket), entries[slot].phase != .active else { return [] }
+        guard let slot = slot(ticket), entries[slot].phase != .active, entries[slot].phase != .detached
+        else { return [] }
         var hold: QueueHold = entries[slot].isReady ? .ready : []
         if entries[slot].isSuspended { hold.insert(.user) }
         if entries[slot].dependencies > 0 { hold.insert(.dependency) }
@@ -207,6 +241,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
         var counts = QueueCounts()
         // The bytes of those that run stop as well.
         if isPaused { counts.waitingForUser = active } else { counts.active = active }
+        counts.detached = detached
         guard held > 0 else { return counts }
         var all = 0
         for index in ready.indices where ready[index] > 0 {
