@@ -15,6 +15,7 @@ CLOADER_NOTE(dlopen_note, "http", "HTTP transfers", "recommended", "libcurl.so.4
 #define FUNCTIONS(X)                                                                                               \
     X(curl_global_init_mem) X(curl_version_info) X(curl_easy_init) X(curl_easy_cleanup) X(curl_easy_reset)             \
     X(curl_easy_setopt) X(curl_easy_getinfo) X(curl_easy_pause) X(curl_easy_strerror) X(curl_slist_append)         \
+    X(curl_easy_send) X(curl_easy_recv)                                                                                \
     X(curl_slist_free_all) X(curl_multi_init) X(curl_multi_cleanup) X(curl_multi_setopt) X(curl_multi_add_handle)  \
     X(curl_multi_remove_handle) X(curl_multi_socket_action) X(curl_multi_info_read) X(curl_multi_strerror)         \
     X(curl_share_init) X(curl_share_setopt) X(curl_share_cleanup)                                                  \
@@ -146,6 +147,14 @@ ccurl_figures ccurl_get_figures(CURL *easy) {
     READ(CURLINFO_LOCAL_PORT, local_port);
 #undef READ
     return figures;
+}
+CURLcode ccurl_easy_send(CURL *easy, const void *bytes, size_t count, size_t *sent) {
+    *sent = 0;
+    return lib.curl_easy_send(easy, bytes, count, sent);
+}
+CURLcode ccurl_easy_recv(CURL *easy, void *buffer, size_t count, size_t *received) {
+    *received = 0;
+    return lib.curl_easy_recv(easy, buffer, count, received);
 }
 const char *ccurl_easy_text(CURLcode code) { return lib.curl_easy_strerror(code); }
 

@@ -53,6 +53,10 @@ CURLcode ccurl_set_pointer(CURL *_Nonnull easy, CURLoption option, const void *_
 CURLcode ccurl_set_string(CURL *_Nonnull easy, CURLoption option, const char *_Nullable value);
 CURLcode ccurl_set_blob(CURL *_Nonnull easy, CURLoption option, const void *_Nullable bytes, size_t count);
 CURLcode ccurl_easy_pause(CURL *_Nonnull easy, int mask);
+// Bytes over the connection of a handle that has only connected (CURLOPT_CONNECT_ONLY(3)); CURLE_AGAIN where
+// it has to be waited for. What was refused so is sent again from the same address (SSL_write(3)).
+CURLcode ccurl_easy_send(CURL *_Nonnull easy, const void *_Nonnull bytes, size_t count, size_t *_Nonnull sent);
+CURLcode ccurl_easy_recv(CURL *_Nonnull easy, void *_Nonnull buffer, size_t count, size_t *_Nonnull received);
 CURLcode ccurl_get_long(CURL *_Nonnull easy, CURLINFO info, long *_Nonnull value);
 CURLcode ccurl_get_socket(CURL *_Nonnull easy, CURLINFO info, curl_socket_t *_Nonnull value);
 CURLcode ccurl_get_offset(CURL *_Nonnull easy, CURLINFO info, int64_t *_Nonnull value);
