@@ -61,3 +61,7 @@ int clinux_next_icmp_error(int descriptor, struct clinux_icmp_error *error) {
     }
     return 0;
 }
+
+__thread const int64_t *clinux_moved_time __attribute__((tls_model("initial-exec")));
+
+void clinux_set_moved_time(const int64_t *time) { clinux_moved_time = time; }

@@ -30,6 +30,8 @@ final class LoopState {
         while let work = timers.next(due: now, before: limit) { work() }
     }
 
+    var nextDeadline: Int64? { timers.deadline }
+
     var holdings: (timers: Int, watches: Int, hooks: Int) { (timers.count, watches.count, hooks.count) }
 
     func runHooks() {
@@ -50,7 +52,9 @@ final class LoopState {
     func wait(forever: Bool) {
         var limit: Int64 = forever ? -1 : 0
         if forever, let deadline = timers.deadline {
-            limit = max(0, deadline &- clinux_monotonic_nanoseconds())
+            let rest = deadline &- clinux_monotonic_nanoseconds()
+            // A time that stands still is moved with a message.
+            limit = rest <= 0 ? 0 : clinux_has_moved_time() == 0 ? rest : -1
         }
         let count = poller.wait(limit: limit)
         for index in 0..<count {

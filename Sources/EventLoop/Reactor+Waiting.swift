@@ -52,6 +52,9 @@ extension Reactor {
     /// Runs `hook` in every turn before the changes are applied, and again after work that hooks posted.
     package func beforeWait(_ hook: @escaping () -> Void) -> HookID { loop.state.addHook(hook) }
 
+    /// The deadline of the next timer; nil for none.
+    package var nextDeadline: Int64? { loop.state.nextDeadline }
+
     /// Whether the loop has ended; no hook runs any more.
     package var hasEnded: Bool { loop.state.isClosed }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import ReachTesting
 import SessionCore
 import Storage
 import TestSupport
@@ -31,7 +32,7 @@ import Testing
     @Test("What expires while the manager holds it for want of a network is dropped then, and not sent later")
     func expiryWhileHeld() async throws {
         let outbox = try await lab.open()
-        let manager = OutboxLab.manager(following: .provider(NoPath()))
+        let manager = OutboxLab.manager(following: .provider(ScriptedNetwork(.unreachable)))
         let (reasons, reader) = OutboxLab.holdReasons(of: manager)
         defer { reader.cancel() }
         // Loopback is never held, so a request goes to another network.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import ReachTesting
 import ReachabilityCore
 import SessionCore
 import Storage
@@ -18,7 +19,9 @@ import Testing
     @Test("A request that wants another network than there is waits, and holds up no other")
     func networkCondition() async throws {
         let outbox = try await lab.open { $0.maximumDeliveries = 1 }
-        let manager = OutboxLab.manager(following: .provider(ExpensivePath()))
+        let network = ScriptedNetwork()
+        network.become(.wired, medium: .cellular, isExpensive: true)
+        let manager = OutboxLab.manager(following: .provider(network))
         let (reasons, reader) = OutboxLab.holdReasons(of: manager)
         defer { reader.cancel() }
         // Loopback is never held, so a request goes to another network, and nothing is sent.
@@ -136,20 +139,5 @@ import Testing
         try await other.resume()
         try await lab.delivered(receipt.id)
         await deliverer.close()
-    }
-}
-
-/// A network that is not permitted for all requests.
-private struct ExpensivePath: ReachabilityProvider {
-    func currentReachability() -> (status: ReachabilityStatus, path: ReachabilityPath) {
-        (.wired, ReachabilityPath(status: .wired, interface: "wwan0", medium: .cellular, isExpensive: true))
-    }
-
-    func observeReachability(_ observer: @escaping @Sendable (ReachabilityUpdate) -> Void)
-        -> ReachabilityObservation
-    {
-        let (status, path) = currentReachability()
-        observer(ReachabilityUpdate(event: .initial, status: status, previous: nil, path: path))
-        return ReachabilityObservation {}
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import ReachTesting
 import SessionCore
 import TestSupport
 import Testing
@@ -16,7 +17,7 @@ import Testing
 
     init() throws {
         lab = try OutboxLab()
-        manager = OutboxLab.manager(following: .provider(NoPath()))
+        manager = OutboxLab.manager(following: .provider(ScriptedNetwork(.unreachable)))
         let (events, reported) = (manager.events, reported)
         reader = Task {
             for await event in events {

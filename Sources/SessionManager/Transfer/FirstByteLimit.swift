@@ -3,7 +3,7 @@
 import CCurl
 import EventLoop
 import Glibc
-import SessionCore
+package import SessionCore
 
 /// How long a server may take to begin its answer once it has the whole request; on the loop's thread.
 final class FirstByteLimit {
@@ -52,11 +52,7 @@ final class FirstByteLimit {
             unsent = left
             return arm()
         }
-        turn.fail(
-            transfer,
-            SessionError(
-                .timedOut, "the server has not begun to answer \(limit) after it got the request",
-                remedy: .longerFirstByte, failingURL: transfer.request.url))
+        turn.fail(transfer, transfer.lateAnswerError(limit))
     }
 
     /// Bytes of the connection that its other end has not confirmed (TIOCOUTQ, tcp(7)).
@@ -65,5 +61,14 @@ final class FirstByteLimit {
         var count: Int32 = 0
         guard socket >= 0, ioctl(socket, UInt(TIOCOUTQ), &count) == 0 else { return 0 }
         return count
+    }
+}
+
+extension Transfer {
+    /// Its failure where the server has not begun to answer in time.
+    package func lateAnswerError(_ limit: Duration) -> SessionError {
+        SessionError(
+            .timedOut, "the server has not begun to answer \(limit) after it got the request",
+            remedy: .longerFirstByte, failingURL: request.url)
     }
 }

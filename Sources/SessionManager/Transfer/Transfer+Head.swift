@@ -25,8 +25,8 @@ extension Transfer {
             requestMethod: request.method)
         response = head
         self.version = version
-        // No request asks for another protocol (RFC 9110 §15.2.2): what follows is not HTTP.
-        if status == 101 {
+        // No request of libcurl's asks for another protocol (RFC 9110 §15.2.2): what follows is not HTTP.
+        if status == 101, takeover == nil {
             return refuse(
                 "the server switches to another protocol without being asked (status 101)",
                 advice: "the server, or a proxy before it, is broken: ask its operator")

@@ -9,9 +9,9 @@ import SessionCore
 /// One exchange on the wire: a request as it is sent, and its one response.
 ///
 /// Redirects, authentication and retries are further exchanges. Lives on the loop's thread.
-final class Transfer {
+package final class Transfer {
     /// What is sent.
-    var request: SessionRequest { _read { yield sharedRequest.value } }
+    package var request: SessionRequest { _read { yield sharedRequest.value } }
     /// Under which conditions; read where they lie.
     var options: RequestOptions { _read { yield sharedRequest.value.sharedOptions.value } }
     private let sharedRequest: Shared<SessionRequest>
@@ -53,9 +53,9 @@ final class Transfer {
     /// What is wrong with the line, where its connection has shown it.
     var lineFault: String?
     /// The user's pause.
-    var isSuspended = false
+    package var isSuspended = false
     /// Whether it is counted among the running transfers of its origin.
-    var hasSlot = false
+    package internal(set) var hasSlot = false
     /// Removes it from the queue of its origin, while it waits there.
     var ticket: Int?
     /// Its index among the pool's transfers.
@@ -84,14 +84,16 @@ final class Transfer {
     let needsNewConnection: Bool
     /// Whether it connects and sends nothing (CURLOPT_CONNECT_ONLY(3)).
     var isTrial = false
+    /// Gets its connection instead of an exchange by libcurl; nil for ordinary transfers.
+    var takeover: (any ConnectionTakeover)?
 
     init(
         _ request: Shared<SessionRequest>, priority: Float, isBulk: Bool, credentials: LibraryCredentials?,
-        needsNewConnection: Bool = false, binding: PathBinding = .any, engine: TransferEngine,
+        needsNewConnection: Bool = false, binding: PathBinding = .any, engine: any TransferCarrier,
         delegate: any TransferDelegate
     ) {
         self.binding = binding
-        clock = engine.clock
+        clock = engine.turn.clock
         self.isBulk = isBulk
         self.credentials = credentials
         self.needsNewConnection = needsNewConnection
@@ -110,7 +112,7 @@ final class Transfer {
     }
 
     /// Whether a request over TLS cannot share its connection with others.
-    private static func needsOwnConnection(_ request: SessionRequest, _ engine: TransferEngine) -> Bool {
+    private static func needsOwnConnection(_ request: SessionRequest, _ engine: any TransferCarrier) -> Bool {
         switch request.sharedOptions.value.maximumHTTPVersion {
         case .http1_0, .http1_1: true
         case .http2, .http3, nil: request.body != nil && !engine.sendsBodiesByHTTP2
@@ -126,8 +128,14 @@ final class Transfer {
     /// Counts no more how long the server takes.
     func stopAwaiting() { firstByte?.end() }
 
+    /// Whether it runs, is suspended or waits for its slot.
+    package var isUnderWay: Bool { delegate != nil }
+
+    /// Whether any of the request has been sent.
+    var hasLeft: Bool { easy.map { $0.long(CURLINFO_REQUEST_SIZE) > 0 } ?? resends.hasSent }
+
     /// Opens the body, unless it has that of a transfer that did not come to send it.
-    func prepareBody() throws(SessionError) {
+    package func prepareBody() throws(SessionError) {
         guard let content = request.body else { return }
         if body.isUntouched, case .stream = content { return }
         var opened = try TransferBody(content)
@@ -155,8 +163,9 @@ final class Transfer {
     func adoptBody(of former: Transfer) { body = former.body.handOver() }
 
     /// Ends it without a call of the delegate.
-    func abandon() {
+    package func abandon() {
         delegate = nil
+        if let takeover = takeover.take() { takeover.connectionEnds() }
         firstByte?.end()
         body.letGo()
         content.close()
@@ -237,7 +246,7 @@ final class Transfer {
     ///
     /// libcurl has the body rewound only where some of it has left. What it had read and could not send is
     /// gone as well, and without a length the server would take the rest for the whole.
-    func leaves() -> Bool {
+    package func leaves() -> Bool {
         guard maySend(), rewinds() else { return false }
         awaitAnswer()
         return true
@@ -266,14 +275,25 @@ final class Transfer {
     /// The error of a transfer that libcurl has finished; nil where the response is complete.
     func error(_ code: CURLcode, _ easy: EasyHandle, _ tls: TLSSettings) -> SessionError? {
         if let failure { return failure }
-        if code != CURLE_OK {
-            let error = easy.error(code, self, tls)
+        return error(code == CURLE_OK ? nil : easy.error(code, self, tls))
+    }
+
+    /// What a failure of the way means for it; nil for none, and where the response is complete.
+    func error(_ error: SessionError?) -> SessionError? {
+        if let failure { return failure }
+        if let error {
             return resends.error(insteadOf: error.code, progress)?.with(failingURL: request.url) ?? error
         }
-        guard response == nil, !isTrial else { return nil }
+        guard response == nil, !isTrial, takeover == nil else { return nil }
         return SessionError(
             .badServerResponse, "the connection ended before the header fields did",
             advice: "try again; if it happens always, the server is broken", failingURL: request.url)
+    }
+
+    /// Nothing of it was sent after all: no connection came about.
+    func stay() {
+        resends = ResendGuard()
+        if request.body?.isRewindable != false { body = TransferBody() }
     }
 
     private func rewinds() -> Bool {
@@ -288,10 +308,10 @@ final class Transfer {
     }
 
     /// Whether it waits for this program and not for the network.
-    var isWaiting: Bool { content.isPaused || body.isPaused }
+    package var isWaiting: Bool { content.isPaused || body.isPaused }
 
     /// The body may continue: its source is asked again.
-    func resumeBody() { body.isPaused = false }
+    package func resumeBody() { body.isPaused = false }
 
     func abort(_ error: SessionError) -> Int {
         failure = failure ?? error

@@ -83,6 +83,14 @@ final class CurlSockets {
         }
     }
 
+    /// Leaves the watching of a connection to another object.
+    func release(_ descriptor: Int32) {
+        guard let watch = states[descriptor]?.watch else { return }
+        reactor.unwatch(watch)
+        states[descriptor]?.watch = nil
+        states[descriptor]?.user = nil
+    }
+
     /// Ends all watches.
     func close() {
         states.forEach { state in if let watch = state.watch { reactor.unwatch(watch) } }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EventLoop
+package import EventLoop
 import FoundationEssentials
 import ReachabilityCore
 import SessionCore
@@ -33,12 +33,14 @@ protocol TransferControl: AnyObject {
 ///
 /// libcurl must not be called inside its own callbacks (libcurl-multi(3)): work that a callback asks for
 /// waits until libcurl has returned.
-final class EngineTurn {
-    let reactor: Reactor
-    let clock = LoopClock()
+package final class EngineTurn {
+    package let reactor: Reactor
+    package let clock = LoopClock()
     /// The engine, which owns this object and ends with ``close()``; unowned, since a weak reference slows
     /// every count of the engine's references.
     unowned var control: (any TransferControl)?
+    /// What carries the transfers out; unowned for the same reason.
+    package unowned var carrier: (any TransferCarrier)?
     /// Whether any multi handle wants to be called at once: other turns look at no pool.
     var isDue = false
     /// Whether any multi handle may have finished transfers.
@@ -50,10 +52,10 @@ final class EngineTurn {
     /// Swift tasks that wait for session tasks which have ended in this turn.
     private var waiters: [UnsafeContinuation<Void, Never>] = []
 
-    init(reactor: Reactor) { self.reactor = reactor }
+    package init(reactor: Reactor) { self.reactor = reactor }
 
-    /// Runs `body`, which calls libcurl.
-    func callLibcurl(_ body: () -> Void) {
+    /// Runs `body`, which calls libcurl, or what it would call back.
+    package func callLibcurl(_ body: () -> Void) {
         let before = isInsideLibcurl
         isInsideLibcurl = true
         body()
@@ -61,15 +63,15 @@ final class EngineTurn {
     }
 
     /// Runs `work` now, or when libcurl has returned.
-    func outsideLibcurl(_ work: @escaping () -> Void) {
+    package func outsideLibcurl(_ work: @escaping () -> Void) {
         if isInsideLibcurl { later(work) } else { work() }
     }
 
     /// Runs `work` before the loop waits.
-    func later(_ work: @escaping () -> Void) { deferred.append(work) }
+    package func later(_ work: @escaping () -> Void) { deferred.append(work) }
 
     /// Runs the deferred work; false where there was none.
-    func runDeferred() -> Bool {
+    package func runDeferred() -> Bool {
         guard !deferred.isEmpty else { return false }
         let work = deferred
         deferred.removeAll(keepingCapacity: true)
@@ -78,9 +80,9 @@ final class EngineTurn {
     }
 
     /// Drops the deferred work, which may hold the engine.
-    func close() {
+    package func close() {
         isClosed = true
-        control = nil
+        (control, carrier) = (nil, nil)
         deferred = []
         resumeWaiters()
     }
@@ -96,18 +98,18 @@ final class EngineTurn {
     /// Resumes a transfer at an instant, unless it has ended by then.
     func resume(_ transfer: Transfer, at instant: Int64) {
         _ = reactor.schedule(at: instant) { [weak transfer, weak self] in
-            if let transfer, transfer.easy != nil { self?.control?.resume(transfer) }
+            if let transfer, transfer.isUnderWay { self?.carrier?.resume(transfer) }
         }
     }
 
-    func fail(_ transfer: Transfer, _ error: SessionError) { control?.fail(transfer, error) }
+    func fail(_ transfer: Transfer, _ error: SessionError) { carrier?.fail(transfer, error) }
 
     /// Resumes a continuation when the ends of this turn are all known: its task finds them together.
     func resumeLater(_ waiter: UnsafeContinuation<Void, Never>) {
         if isClosed || reactor.hasEnded { waiter.resume() } else { waiters.append(waiter) }
     }
 
-    func resumeWaiters() {
+    package func resumeWaiters() {
         guard !waiters.isEmpty else { return }
         var woken: [UnsafeContinuation<Void, Never>] = []
         swap(&woken, &waiters)
@@ -121,7 +123,7 @@ final class EngineTurn {
 /// The time when the loop last had something to do, which is near enough for limits of whole seconds.
 ///
 /// Reading it costs nothing, and every line of a head reads it.
-final class LoopClock {
+package final class LoopClock {
     /// The memory of the time, for readers in C.
     let address: UnsafeMutablePointer<Int64>
 
@@ -133,9 +135,9 @@ final class LoopClock {
     deinit { address.deallocate() }
 
     /// Nanoseconds of the monotonic clock.
-    var now: Int64 { address.pointee }
+    package var now: Int64 { address.pointee }
 
-    func update() { address.pointee = Reactor.now }
+    package func update() { address.pointee = Reactor.now }
 }
 
 /// How long one call of libcurl may take in content before the loop has its turn.

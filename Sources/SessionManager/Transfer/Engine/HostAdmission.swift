@@ -7,17 +7,17 @@ import SessionCore
 /// thread.
 ///
 /// An object, and no state of the engine: the delegates that it notifies ask for ``waiting``.
-final class HostAdmission {
+package final class HostAdmission {
     private var limiter: PerHostLimiter<Transfer>
     /// How many transfers wait for a slot.
-    private(set) var waiting = 0
+    package private(set) var waiting = 0
     /// The last URL and its origin: mostly the next transfer has the same.
     private var last = (url: "", origin: "", isSecure: false)
 
-    init(limit: Int) { limiter = PerHostLimiter(limit: limit) }
+    package init(limit: Int) { limiter = PerHostLimiter(limit: limit) }
 
     /// The origin of a URL that is written as text, and whether it is spoken to by TLS.
-    func origin(of address: String) -> (origin: String, isSecure: Bool) {
+    package func origin(of address: String) -> (origin: String, isSecure: Bool) {
         if address != last.url {
             let origin = address.origin
             last = (address, origin, origin.hasPrefix("https:"))
@@ -26,7 +26,7 @@ final class HostAdmission {
     }
 
     /// Gives a slot to a transfer; false where there is none, and the transfer waits for one.
-    func admit(_ transfer: Transfer) -> Bool {
+    package func admit(_ transfer: Transfer) -> Bool {
         switch limiter.enter(
             transfer.origin, isAlone: transfer.isAlone, priority: transfer.priority, transfer)
         {
@@ -42,7 +42,7 @@ final class HostAdmission {
     }
 
     /// Ends the waiting of a transfer.
-    func leaveQueue(_ transfer: Transfer) {
+    package func leaveQueue(_ transfer: Transfer) {
         guard let ticket = transfer.ticket else { return }
         endWaiting(transfer)
         _ = limiter.abandon(transfer.origin, isAlone: transfer.isAlone, ticket: ticket)
@@ -51,7 +51,7 @@ final class HostAdmission {
     /// Gives a slot back.
     ///
     /// - Returns: the transfers that have a slot now.
-    func release(_ transfer: Transfer) -> [Transfer] {
+    package func release(_ transfer: Transfer) -> [Transfer] {
         limiter.forgetIdleHosts()
         guard transfer.hasSlot else { return [] }
         transfer.hasSlot = false
@@ -60,10 +60,12 @@ final class HostAdmission {
     }
 
     /// Whether the version of an answer that has begun shows that more transfers may run.
-    func learns(from transfer: Transfer) -> Bool { limiter.learns(transfer.origin, transfer.version) }
+    package func learns(from transfer: Transfer) -> Bool { limiter.learns(transfer.origin, transfer.version) }
 
     /// Lifts the limit of a transfer's origin; returns the transfers that have a slot now.
-    func multiplexes(_ transfer: Transfer) -> [Transfer] { admitted(limiter.multiplexes(transfer.origin)) }
+    package func multiplexes(_ transfer: Transfer) -> [Transfer] {
+        admitted(limiter.multiplexes(transfer.origin))
+    }
 
     /// Whether a transfer is alone on its connection on an origin that may speak HTTP/2.
     func needsExclusivePool(_ transfer: Transfer) -> Bool {

@@ -2,7 +2,7 @@
 
 import CCurl
 import EventLoop
-import SessionCore
+package import SessionCore
 
 /// Limits how long a running transfer may be silent: one timer for all, which looks at every transfer, but
 /// rarely; on the loop's thread.
@@ -62,13 +62,16 @@ final class IdleTimeouts {
             if deadline <= clock.now { silent.append(transfer) } else { next = min(next, deadline) }
         }
         if next < .max { arm(at: next) }
-        for transfer in silent {
-            let fault = transfer.lineFault.map { "; \($0)" } ?? ""
-            turn.fail(
-                transfer,
-                SessionError(
-                    .timedOut, "nothing came from the server for \(transfer.options.timeoutInterval)\(fault)",
-                    remedy: .longerSilence, failingURL: transfer.request.url, response: transfer.response))
-        }
+        for transfer in silent { turn.fail(transfer, transfer.silenceError) }
+    }
+}
+
+extension Transfer {
+    /// Its failure where it was silent for too long.
+    package var silenceError: SessionError {
+        let fault = lineFault.map { "; \($0)" } ?? ""
+        return SessionError(
+            .timedOut, "nothing came from the server for \(options.timeoutInterval)\(fault)",
+            remedy: .longerSilence, failingURL: request.url, response: response)
     }
 }

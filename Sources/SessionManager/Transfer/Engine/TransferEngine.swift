@@ -10,7 +10,7 @@ import SessionCore
 ///
 /// Does nothing twice: what is due at once runs before the loop waits, changes of sockets are gathered until
 /// then, and finished transfers make room for the next before the kernel is asked again.
-final class TransferEngine: TransferControl {
+final class TransferEngine: TransferControl, TransferCarrier {
     let reactor: Reactor
     let configuration: SessionConfiguration
     var clock: LoopClock { turn.clock }
@@ -53,7 +53,7 @@ final class TransferEngine: TransferControl {
         paths = TransferPaths(
             configuration, reactor: reactor, turn: turn, sockets: sockets, pools: pools)
         sockets.observer = paths
-        turn.control = self
+        (turn.control, turn.carrier) = (self, self)
         hook = reactor.beforeWait { [unowned self] in work() }
     }
 
@@ -79,6 +79,7 @@ final class TransferEngine: TransferControl {
         paths.close()
         idleTimeouts.cancel()
         lookups.close()
+        pools.forEachTransfer { $0.takeover?.connectionEnds() }
         pools.removeTransfers { transfer in
             transfer.easy?.transfer = nil
             transfer.easy = nil
@@ -106,17 +107,20 @@ final class TransferEngine: TransferControl {
         }
     }
 
-    /// Whether a transfer runs, is suspended or waits for its slot.
-    func isUnderWay(_ transfer: Transfer) -> Bool { transfer.delegate != nil }
+    /// What libcurl has measured of a transfer until now; nil while it does not carry it out.
+    func metrics(of transfer: Transfer) -> TransferMetrics? {
+        transfer.easy.map { TransferMetrics($0, version: transfer.version) }
+    }
 
     /// Stops the bytes of a transfer, or resumes them as soon as there is a slot for it; its connection is
     /// kept.
     func setSuspended(_ transfer: Transfer, _ isSuspended: Bool) {
         guard transfer.isSuspended != isSuspended else { return }
         transfer.isSuspended = isSuspended
+        if let takeover = transfer.takeover, takeover.hasConnection { return takeover.setHeld(isSuspended) }
         turn.outsideLibcurl { [self] in
             // It may have ended, or changed again, until libcurl returned.
-            guard isUnderWay(transfer), transfer.isSuspended == isSuspended else { return }
+            guard transfer.isUnderWay, transfer.isSuspended == isSuspended else { return }
             if isSuspended {
                 pause(transfer)
             } else if !transfer.hasSlot, transfer.ticket == nil, hosts.admit(transfer) {
@@ -145,6 +149,14 @@ final class TransferEngine: TransferControl {
             end(transfer, easy, error)
         }
     }
+
+    /// Ends a transfer whose connection another protocol uses.
+    func end(_ transfer: Transfer, _ error: SessionError?) {
+        if let easy = transfer.easy { end(transfer, easy, error) }
+    }
+
+    /// A connection that lasts long takes no slot of its origin any more.
+    func releaseSlot(of transfer: Transfer) { proceed(hosts.release(transfer)) }
 
     /// Records the version of an answer that has begun: where its origin multiplexes, more transfers may run
     /// before it has ended.
@@ -187,7 +199,7 @@ final class TransferEngine: TransferControl {
             return lookups.begin(for: transfer, host, over: interface) { [unowned self] addresses in
                 lookedUp(addresses, for: transfer)
                 // It may have been suspended meanwhile, and begins when it has a slot again.
-                if isUnderWay(transfer), transfer.hasSlot { send(transfer) }
+                if transfer.isUnderWay, transfer.hasSlot { send(transfer) }
             }
         }
         send(transfer)
@@ -206,7 +218,8 @@ final class TransferEngine: TransferControl {
             }
             idleTimeouts.begin(transfer)
             paths.begin(transfer)
-            let pool = try pools.enter(transfer, isExclusive: hosts.needsExclusivePool(transfer))
+            let pool = try pools.enter(
+                transfer, isExclusive: transfer.takeover != nil || hosts.needsExclusivePool(transfer))
             handles.setAddresses(easy, in: pool)
             try pool.multi.add(easy)
         } catch {
@@ -253,7 +266,9 @@ final class TransferEngine: TransferControl {
     /// Ends a transfer that libcurl has carried out.
     private func ended(_ easy: EasyHandle, _ code: CURLcode) {
         guard let transfer = easy.transfer else { return }
-        end(transfer, easy, transfer.error(code, easy, tls))
+        let error = transfer.error(code, easy, tls)
+        guard let takeover = transfer.takeover, error == nil else { return end(transfer, easy, error) }
+        takeover.connected(TakenConnection(easy, sockets, on: reactor))
     }
 
     private func end(_ transfer: Transfer, _ easy: EasyHandle, _ error: SessionError?) {
@@ -265,6 +280,7 @@ final class TransferEngine: TransferControl {
     /// Takes the handle away from a transfer and lets the next one of its origin begin.
     private func release(_ transfer: Transfer) {
         if let easy = transfer.easy {
+            transfer.takeover?.connectionEnds()
             pools.leave(transfer, easy)
             tls.end(easy.raw)
             easy.transfer = nil
