@@ -20,7 +20,19 @@ let package = Package(
         .library(name: "SessionManagerExtras", targets: ["SessionManagerExtras"]),
         .library(name: "SessionManagerXML", targets: ["SessionManagerXML"]),
         .library(name: "Outbox", targets: ["Outbox"]),
+        .library(name: "ReachAdapters", targets: ["ReachAdapters"]),
+        .library(name: "ReachTesting", targets: ["ReachTesting"]),
         .executable(name: "reach", targets: ["reach"]),
+    ],
+    // Adapters to Swift's service packages. Off by default: then nothing below is resolved or built for them.
+    traits: [
+        .trait(name: "Metrics", description: "ReachAdapters measures transfers by swift-metrics."),
+        .trait(name: "Logging", description: "ReachAdapters logs the steps of tasks by swift-log."),
+        .trait(
+            name: "ServiceLifecycle",
+            description: "ReachAdapters runs monitoring and outbox delivery in a ServiceGroup."),
+        .trait(
+            name: "Tracing", description: "ReachAdapters traces transfers by swift-distributed-tracing."),
     ],
     dependencies: [
         // Methods, header fields and responses in the types that Swift's HTTP packages share. Without its trait it
@@ -32,6 +44,10 @@ let package = Package(
         // The log of `reach serve`: levels and metadata as Swift's services have them, so that what else logs through it
         // comes out in the same lines. 0.1 MB of static program; no library target depends on it.
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        // The other three are for ReachAdapters alone, each with its trait.
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     ],
     targets: [
         // System libraries and kernel headers, seen from Swift.
@@ -139,6 +155,32 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // Swift's service packages, each behind a trait; without traits an empty module.
+        .target(
+            name: "ReachAdapters",
+            dependencies: [
+                "SessionManager", "SessionCore", "Reachability", "Outbox",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])),
+                .product(
+                    name: "Tracing", package: "swift-distributed-tracing",
+                    condition: .when(traits: ["Tracing"])),
+            ],
+            swiftSettings: strict),
+
+        // For tests of those who depend on the others: answers without a server, a network and a clock that a test moves.
+        .target(
+            name: "ReachTesting",
+            dependencies: [
+                "Outbox", "SessionManager", "SessionCore", "Reachability", "ReachabilityCore", "EventLoop",
+                "CLinux", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: strict),
+
         // XML alone: FoundationXML brings ICU, 44 MB that nobody else should carry.
         .target(name: "SessionManagerXML", dependencies: ["SessionCore"], swiftSettings: strict),
 
@@ -177,8 +219,8 @@ let package = Package(
         .testTarget(
             name: "SessionManagerTests",
             dependencies: [
-                "SessionManager", "SessionManagerExtras", "SessionCore", "CCurl", "CTestSupport",
-                "TestSupport",
+                "SessionManager", "SessionManagerExtras", "SessionCore", "ReachTesting", "CCurl",
+                "CTestSupport", "TestSupport",
                 "download-drill",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -187,7 +229,34 @@ let package = Package(
         .executableTarget(
             name: "outbox-drill", dependencies: ["Outbox"], path: "Tests/Outbox/drill", swiftSettings: strict),
         .testTarget(
-            name: "OutboxTests", dependencies: ["Outbox", "Storage", "outbox-drill", "TestSupport"],
+            name: "OutboxTests",
+            dependencies: ["Outbox", "Storage", "ReachTesting", "outbox-drill", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ReachTestingTests",
+            dependencies: [
+                "ReachTesting", "Outbox", "SessionManager", "SessionCore", "Reachability",
+                "ReachabilityCore", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ReachAdaptersTests",
+            dependencies: [
+                "ReachAdapters", "SessionManager", "SessionCore", "Reachability", "Outbox", "TestSupport",
+                .product(
+                    name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])),
+                .product(
+                    name: "InMemoryTracing", package: "swift-distributed-tracing",
+                    condition: .when(traits: ["Tracing"])),
+                .product(
+                    name: "Tracing", package: "swift-distributed-tracing",
+                    condition: .when(traits: ["Tracing"])),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "SessionManagerExtrasTests",
