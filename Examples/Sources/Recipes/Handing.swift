@@ -6,7 +6,6 @@ import Outbox
 
 /// A sample that is on the disk when this returns.
 func handOver() async throws -> OutboxReceipt {
-    ReachabilityManager.shared.startMonitoring()
     let outbox = try await RequestOutbox(at: "/var/lib/meter/outbox")
     try await outbox.startDelivery(with: URLSessionManager())
 

@@ -16,6 +16,6 @@ func fetchDevice(token: String) async throws -> Device {
         request.headerFields[.authorization] = "Bearer \(token)"
         return request
     }
-    api.session.interceptor = Interceptor(adapters: [sign], retriers: [RetryPolicy()])
+    api.interceptor = Interceptor(adapters: [sign], retriers: [RetryPolicy()])
     return try await api.get("devices/7", parameters: ["fields": "id,name"])
 }

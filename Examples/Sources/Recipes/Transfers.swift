@@ -4,19 +4,20 @@ import FoundationEssentials
 import SessionManager
 
 /// A file that is replaced as a whole or not at all, with progress.
-func downloadFirmware(_ manager: URLSessionManager, from address: String) async throws {
-    var options = TaskOptions()
-    options.downloadProgress = { progress in
-        print("\(progress.completedBytes) of \(progress.totalBytes ?? 0) bytes")
+func downloadFirmware(_ manager: URLSessionManager, from address: String, sha256: String) async throws {
+    let options = TaskOptions {
+        $0.downloadProgress = { progress in
+            print("\(progress.completedBytes) of \(progress.totalBytes ?? 0) bytes")
+        }
     }
-    let destination = DownloadDestination("/var/lib/device/firmware.bin", replacesExisting: true)
+    let destination = DownloadDestination(
+        "/var/lib/device/firmware.bin", sha256: sha256, replacesExisting: true)
     _ = try await manager.download(SessionRequest(address), to: destination, options: options)
 }
 
 /// A download that goes on where it was cut off.
 func downloadInPieces(_ manager: URLSessionManager, _ request: SessionRequest) async throws -> String? {
-    var options = TaskOptions()
-    options.keepsPartialFile = true
+    let options = TaskOptions { $0.keepsPartialFile = true }
     let task = try manager.downloadTask(with: request, options: options)
     task.resume()
     let outcome = await task.outcome()
@@ -32,10 +33,25 @@ func downloadInPieces(_ manager: URLSessionManager, _ request: SessionRequest) a
 func downloadWhateverHappens(
     _ manager: URLSessionManager, _ request: SessionRequest, to path: String
 ) async throws {
-    var options = TaskOptions()
-    options.resumeFile = "\(path).resume"
+    let options = TaskOptions { $0.resumeFile = "\(path).resume" }
     let destination = DownloadDestination(path, replacesExisting: true)
     _ = try await manager.download(request, to: destination, options: options)
+}
+
+/// Bodies in one call.
+func report(_ api: HTTPSessionManager, _ sample: Sample) async throws {
+    try await api.post("samples", json: sample)  // dates of ISO 8601
+    try await api.post("login", form: ["user": "device-7", "scope": "write"])
+    try await api.put("state", query: ["dry": true], json: ["on": true], headers: ["X-Trace": "1"])
+    try await api.put("backup", body: .file(path: "/var/lib/device/backup.tar"))
+}
+
+/// What each request of a manager carries.
+func makeManager(serial: String) throws -> HTTPSessionManager {
+    let api = try HTTPSessionManager(baseURL: "https://api.example.com/v1")
+    api.defaultHeaders["X-Device"] = serial
+    api.timeoutInterval = .seconds(20)
+    return api
 }
 
 /// A form with a file; its length is known beforehand and it is read while it is sent.
@@ -43,18 +59,17 @@ func uploadLog(_ api: HTTPSessionManager) async throws {
     var form = MultipartFormData()
     try form.append("device-7", name: "device")
     try form.appendFile("/var/log/device.log", name: "log")
-    let plain = try api.request(.post, "logs")
-    let request = try api.requestSerializer.serialize(plain, parameters: nil, form: form)
-    _ = try await api.session.data(for: request)
+    try await api.post("logs", multipart: form)
 }
 
 /// One call with ways of its own.
-func saveSettings(_ api: HTTPSessionManager, _ settings: ParameterValue) async throws -> [String: String] {
-    var options = TaskOptions()
-    options.lane = "settings"
-    options.networkCondition = .notExpensive
-    options.uploadProgress = { print("\($0.completedBytes) bytes sent") }
-    return try await api.put("settings", parameters: settings, options: options)
+func saveSettings(_ api: HTTPSessionManager, _ settings: [String: Int]) async throws -> [String: Int] {
+    let options = TaskOptions {
+        $0.lane = "settings"
+        $0.networkCondition = .notExpensive
+        $0.uploadProgress = { print("\($0.completedBytes) bytes sent") }
+    }
+    return try await api.put("settings", json: settings, options: options)
 }
 
 /// Content as it comes; a slow reader slows the server down.

@@ -10,6 +10,8 @@ struct Firmware {
     /// In hexadecimal digits.
     var sha256: String
     var path: String
+    /// By which the pauses between tries pass.
+    var clock: any Clock<Duration> = ContinuousClock()
 
     private var part: String { path + ".part" }
 
@@ -27,7 +29,7 @@ struct Firmware {
             guard let error = outcome.error else { return try install() }
             guard outcome.resumeRecord != nil || error.response == nil else { throw error }
             print("ota: \(error.message); once more in \(pause) s")
-            try await Task.sleep(for: .seconds(pause))
+            try await clock.sleep(for: .seconds(pause))
         }
         throw FirmwareError("\(address) did not come in five tries; what came is kept")
     }
@@ -50,7 +52,7 @@ struct FirmwareError: Error, CustomStringConvertible {
 }
 
 /// What sha256sum(1) says of a file; every device has it.
-private func checksum(of path: String) -> String? {
+func checksum(of path: String) -> String? {
     setenv("OTA_FILE", path, 1)
     guard let pipe = popen("sha256sum <\"$OTA_FILE\"", "r") else { return nil }
     var digits = [CChar](repeating: 0, count: 65)
