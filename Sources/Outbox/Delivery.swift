@@ -84,7 +84,7 @@ struct Delivery: Sendable {
         return DeliveryVerdict(
             statusCode: response?.statusCode ?? 0, fillsSecrets: fillsSecrets, isSecure: isSecure,
             isRepeated: isRepeated, asksForLater: asksForLater,
-            location: response?.values(forField: "location").first)
+            location: response?.values(forHeader: "location").first)
     }
 
     /// Answers are read up to this size at least, since an answer that is cut off closes its connection.

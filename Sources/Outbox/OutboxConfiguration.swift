@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import SessionCore
+
 /// How an outbox stores and delivers.
-public struct OutboxConfiguration: Sendable {
+public struct OutboxConfiguration: Sendable, Configurable {
     /// How much it holds, and what gives way.
     public var limits = OutboxLimits()
     /// When failed requests are sent again.

@@ -33,11 +33,14 @@ extension RequestOutbox {
         }
         if let probe { follow(probe, queue) }
         let provider: (any ReachabilityProvider)? =
-            switch manager.queue.follows {
+            switch queue.follows {
             case .shared: ReachabilityManager.shared
             case .provider(let provider): provider
             case .host, .requiring, .none: nil
             }
+        if case .shared = queue.follows, queue.settings.startsMonitoring {
+            ReachabilityManager.shared.startMonitoring()
+        }
         let engine = engine
         let last = Mutex<UInt64?>(nil)
         let observation = provider?.observeReachability { update in

@@ -66,4 +66,10 @@ struct TaskTimeLimit {
 
     /// The timer has fired.
     mutating func forgetTimer() { timer = nil }
+
+    /// It holds no more.
+    mutating func end() {
+        if let timer = timer.take() { _ = reactor.cancel(timer) }
+        rest = nil
+    }
 }

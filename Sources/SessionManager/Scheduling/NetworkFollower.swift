@@ -14,6 +14,8 @@ final class NetworkFollower {
     private var provider: (any ReachabilityProvider)?
     private(set) var isFollowing = false
     private var isRequired = false
+    /// Whether the shared manager was left to the program, which had not started it.
+    private var isIdle = false
     /// Whether dead connections are found by the engine itself, which watches their paths.
     private(set) var watchesConnections = false
 
@@ -42,11 +44,17 @@ final class NetworkFollower {
     }
 
     /// Follows another provider; what it knows already is reported at once.
-    func follow(_ source: NetworkSource) {
+    func follow(_ settings: RequestQueue.Settings) {
         isFollowing = true
         close()
+        isIdle = false
+        let source = settings.follows
         switch source {
-        case .shared: provider = ReachabilityManager.shared
+        case .shared:
+            let shared = settings.sharedManager()
+            if settings.startsMonitoring { shared.startMonitoring() }
+            isIdle = !shared.isMonitoring && shared.failure == nil
+            provider = shared
         case .none: provider = nil
         case .host(let name): provider = manager(of: MonitorTarget(name))
         case .requiring(let network):
@@ -88,6 +96,15 @@ final class NetworkFollower {
         let manager = ReachabilityManager(target, configuration, .own, environment)
         manager.startMonitoring()
         return manager
+    }
+
+    /// Why nothing is known of the network, in the words of a program; nil where no provider is followed.
+    var ignorance: String? {
+        guard let provider else { return nil }
+        if isIdle, (provider as? ReachabilityManager)?.isMonitoring == false {
+            return "ReachabilityManager.shared was not started, and the queue's startsMonitoring is false"
+        }
+        return provider.currentReachability().path.reason.sentence
     }
 
     private func received(_ update: ReachabilityUpdate) { report(facts(update.status, update.path)) }

@@ -60,7 +60,7 @@ final class NetworkGate {
 
     /// Begins to follow the provider, with the first task.
     func follow() {
-        if !network.isFollowing { network.follow(settings.follows) }
+        if !network.isFollowing { network.follow(settings) }
     }
 
     var view: GateView { machine.view }
@@ -99,6 +99,18 @@ final class NetworkGate {
         _ = machine.clockChanged(isWrong: true)
         delegate.viewChanged()
         return true
+    }
+
+    /// A failure with the reason why its request was not held, where nothing is known of the network.
+    func explaining(_ error: SessionError, of executor: RequestExecutor) -> SessionError {
+        guard machine.facts.standing == .unknown, error.remedy == nil, error.code.isOfNetwork,
+            demand(of: executor).needsNetwork
+        else { return error }
+        let reason =
+            network.ignorance.map { "nothing is known of it: \($0)" }
+            ?? "its queue follows none (RequestQueue.follows)"
+        let sentence = "the request did not wait for the network, since \(reason)"
+        return error.with(advice: error.advice.isEmpty ? sentence : "\(error.advice); \(sentence)")
     }
 
     /// What the uplink costs over which a request may go where its own line is dead; nil where it may not.
@@ -165,7 +177,7 @@ final class NetworkGate {
         if network.isFollowing, !new.follows.isSame(as: old.follows) {
             facts = .unknown
             delegate.gateChanged(machine.sourceChanged(isRequired: new.follows.isRequired))
-            network.follow(new.follows)
+            network.follow(new)
         }
         delegate.gateChanged(machine.networkChanged(restricted(machine.facts), at: Reactor.now))
         delegate.gateChanged(machine.rescuePolicyChanged(new.rescue, at: Reactor.now))

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Reachability
+package import Reachability
 public import ReachabilityCore
 public import SessionCore
 
 /// Which provider a queue follows.
 public enum NetworkSource: Sendable {
-    /// `ReachabilityManager.shared`, which watches the general way out. The library does not start it.
+    /// `ReachabilityManager.shared`, which watches the general way out.
+    ///
+    /// The first queue that follows it starts it with its first task, unless
+    /// ``RequestQueue/Settings/startsMonitoring`` is false. Nothing stops it but the program.
     case shared
     /// A manager of the queue's own for one host, for instance a gateway on the link which no default route
     /// leads to; it is started with the first task.
@@ -45,9 +48,14 @@ public enum NetworkSource: Sendable {
 
 extension RequestQueue {
     /// What may be set at a queue; see the members of the queue with the same names.
-    public struct Settings: Sendable {
+    public struct Settings: Sendable, Configurable {
         /// The provider of the network's status.
         public var follows = NetworkSource.shared
+        /// Whether the queue starts `ReachabilityManager.shared` where it follows that; yes.
+        ///
+        /// With false it is the program that starts it: until then nothing is known of the network, and no
+        /// task waits for it.
+        public var startsMonitoring = true
         /// How many tasks run at most; nil for no limit.
         public var maximumActiveRequests: Int?
         /// How many tasks run at most with one origin; nil for no limit.
@@ -63,6 +71,8 @@ extension RequestQueue {
         /// Whether a request whose server's certificate a wrong clock makes invalid waits until the clock is
         /// set.
         public var waitsForClock = true
+        /// The manager that `shared` means.
+        package var sharedManager: @Sendable () -> ReachabilityManager = { .shared }
         /// How the clock is looked at.
         package var clock = ClockCalls.system
         /// How those that waited start when the network is back.
@@ -82,7 +92,8 @@ extension RequestQueue {
 
 extension RequestQueue.Settings: Codable {
     private enum CodingKeys: String, CodingKey {
-        case follows, host, maximumActiveRequests, maximumRequestsPerHost, offlineLimit, rescue,
+        case follows, host, startsMonitoring, maximumActiveRequests, maximumRequestsPerHost, offlineLimit,
+            rescue,
             allowsExpensiveNetwork, allowsConstrainedNetwork, waitsForClock, ramp, settleTime, flapSettleTime
     }
 
@@ -107,6 +118,7 @@ extension RequestQueue.Settings: Codable {
                 forKey: .follows, in: values,
                 debugDescription: "\(word) is none of shared, host, interface, medium, nobody")
         }
+        startsMonitoring = try values.decodeIfPresent(Bool.self, forKey: .startsMonitoring) ?? true
         maximumActiveRequests = try values.decodeIfPresent(Int.self, forKey: .maximumActiveRequests)
         maximumRequestsPerHost = try values.decodeIfPresent(Int.self, forKey: .maximumRequestsPerHost)
         offlineLimit = try values.decodeIfPresent(Duration.self, forKey: .offlineLimit)
@@ -146,6 +158,7 @@ extension RequestQueue.Settings: Codable {
                     codingPath: values.codingPath + [CodingKeys.follows],
                     debugDescription: "a provider of one's own cannot be written down"))
         }
+        try values.encode(startsMonitoring, forKey: .startsMonitoring)
         try values.encodeIfPresent(maximumActiveRequests, forKey: .maximumActiveRequests)
         try values.encodeIfPresent(maximumRequestsPerHost, forKey: .maximumRequestsPerHost)
         try values.encodeIfPresent(offlineLimit, forKey: .offlineLimit)

@@ -14,15 +14,12 @@ import Synchronization
 /// (``SessionCore/RequestRamp``). What ran when the path went away is parked and continues. Time in which a
 /// task is held counts against none of its limits of time.
 ///
-///     manager.queue.follows = .shared          // the default
-///     ReachabilityManager.shared.startMonitoring()
 ///     let task = try manager.downloadTask(with: request)
 ///     task.resume()                             // waits where there is no network
 ///     print(task.waitingReason as Any)          // network("eth0: no carrier")
 ///
 /// A status that is `unknown` holds no task: a provider that was never started changes nothing. Hosts on this
-/// machine (`localhost`,
-/// 127.0.0.0/8, `::1`) need no network and are held by the user alone.
+/// machine (`localhost`, 127.0.0.0/8, `::1`) need no network and are held by the user alone.
 ///
 /// Every member may be used from any thread.
 public final class RequestQueue: Sendable {
@@ -74,7 +71,7 @@ public final class RequestQueue: Sendable {
         }
     }
 
-    /// The provider of the network's status; the shared reachability manager, which the program has to start.
+    /// The provider of the network's status; the shared reachability manager, which the first task starts.
     ///
     /// Another one may be set at any time; the reports of the former one do not count then.
     public var follows: NetworkSource {

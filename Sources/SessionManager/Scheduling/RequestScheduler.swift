@@ -132,7 +132,9 @@ final class RequestScheduler {
         case .suspended:
             tasks.suspend(ticket)
             tasks[ticket]?.executor?.setSuspended(true)
-        case .running: tasks.resume(ticket)
+        case .running:
+            if tasks.isDetached(ticket) { tasks[ticket]?.executor?.setSuspended(false) }
+            tasks.resume(ticket)
         case .canceling, .completed: return
         }
         tasks.publishHold(ticket)
@@ -177,7 +179,7 @@ final class RequestScheduler {
         let task = scheduled.task
         guard task.state != .completed else { return finished(task) }
         do throws(SessionError) {
-            let engine = try scheduled.transport.engine(
+            let engine = try scheduled.transport.carrier(
                 rescues: settings.rescues, lines: gate.knowledge)
             let executor = RequestExecutor(task, engine: engine, gate: gate, delegate: self)
             tasks.started(ticket, executor)
@@ -300,6 +302,12 @@ extension RequestScheduler: RequestExecutorDelegate {
 
     func executor(_ executor: RequestExecutor, needs other: SessionTask) {
         if other.session.adopt(other, isResumedNext: true) { other.resume() }
+    }
+
+    func executorTakenOver(_ executor: RequestExecutor) {
+        guard let ticket = executor.task.schedule.ticket else { return }
+        tasks.detach(ticket)
+        startReady()
     }
 
     func executorFinished(_ executor: RequestExecutor) { finished(executor.task) }

@@ -79,9 +79,13 @@ final class ScheduledTasks {
     func offlineError(_ ticket: QueueTicket, _ gate: GateView) -> SessionError {
         let scheduled = tasks[ticket.index]
         if let failure = scheduled?.failure { return failure }
+        let waits = scheduled?.task.plan.options.queueValues.waitsForNetwork ?? true
         return SessionError(
             .notConnectedToInternet,
             gate.failureSentence(queue.demand(of: ticket)),
+            advice: waits
+                ? "it waited as long as offlineLimit says"
+                : "it did not wait for one, since its waitsForNetwork is false",
             failingURL: scheduled?.task.originalRequest.url)
     }
 
@@ -125,6 +129,12 @@ final class ScheduledTasks {
 
     func suspend(_ ticket: QueueTicket) { queue.suspended(ticket, at: Reactor.now) }
     func resume(_ ticket: QueueTicket) { queue.resumed(ticket, at: Reactor.now) }
+
+    /// One that runs for long gives its place to others.
+    func detach(_ ticket: QueueTicket) {
+        if let successor = queue.detached(ticket, at: Reactor.now) { publishHold(successor) }
+    }
+    func isDetached(_ ticket: QueueTicket) -> Bool { queue.isDetached(ticket) }
 
     func dependencyEnded(_ ticket: QueueTicket) {
         queue.dependencyEnded(ticket, at: Reactor.now)

@@ -3,18 +3,24 @@
 import EventLoop
 import SessionCore
 
-/// The engine that the tasks of one session share, made with the first of them; on the loop's thread.
+/// What carries out the transfers of the tasks of one session, made with the first of them; on the loop's
+/// thread.
 final class SessionTransport {
     private let reactor: Reactor
     let configuration: SessionConfiguration
     private let policy: SecurityPolicy
     /// Whether a delegate is asked about servers.
     private let asksAboutServers: Bool
+    private let makeCarrier: CarrierMaker?
+    private var carrier: (any TransferCarrier)?
+    /// The carrier, where it is libcurl's engine.
     private var engine: TransferEngine?
 
     init(
-        reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asksAboutServers: Bool
+        reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy,
+        asksAboutServers: Bool, makeCarrier: CarrierMaker?
     ) {
+        self.makeCarrier = makeCarrier
         self.reactor = reactor
         self.configuration = configuration
         self.policy = policy
@@ -24,13 +30,18 @@ final class SessionTransport {
     /// - Parameters:
     ///   - rescues: whether sockets are bound to an alternative while the kernel's choice is dead.
     ///   - lines: what is known of the lines.
-    func engine(rescues: Bool, lines: LineKnowledge) throws(SessionError) -> TransferEngine {
-        if let engine { return engine }
+    func carrier(rescues: Bool, lines: LineKnowledge) throws(SessionError) -> any TransferCarrier {
+        if let carrier { return carrier }
+        if let makeCarrier {
+            let new = makeCarrier(reactor, configuration)
+            carrier = new
+            return new
+        }
         let new = try TransferEngine(
             reactor: reactor, configuration: configuration, policy: policy, asks: asksAboutServers)
         new.rescues = rescues
         new.lines = lines
-        engine = new
+        (engine, carrier) = (new, new)
         return new
     }
 
@@ -42,10 +53,10 @@ final class SessionTransport {
     func pathsChanged() { engine?.pathsChanged() }
 
     /// How many transfers wait until their host has room for a connection.
-    var waitingForConnection: Int { engine?.waiting ?? 0 }
+    var waitingForConnection: Int { carrier?.waiting ?? 0 }
 
     func close() {
-        engine?.close()
-        engine = nil
+        carrier?.close()
+        (engine, carrier) = (nil, nil)
     }
 }

@@ -57,7 +57,6 @@ struct LocalOutboxClient: OutboxClient {
 
     func deliver() async throws {
         let manager = URLSessionManager(responseSerializer: HTTPResponseSerializer())
-        ReachabilityManager.shared.startMonitoring()
         do {
             try await outbox.startDelivery(with: manager)
         } catch let error as OutboxError where error.code == .deliveredElsewhere {

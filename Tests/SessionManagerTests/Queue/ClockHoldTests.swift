@@ -3,6 +3,7 @@
 import EventLoop
 import FoundationEssentials
 import HTTPTypes
+import ReachTesting
 import SessionCore
 import SessionManager
 import TestSupport
@@ -128,15 +129,15 @@ struct ClockHoldTests {
 
     @Test("UPL-160 what waits for the clock and loses the network waits for both")
     func network() async throws {
-        let network = FakeProvider(.wired)
+        let network = ScriptedNetwork(.wired)
         let lab = try await ClockLab { $0.follows = .provider(network) }
         let task = try lab.task(lab.request())
         await lab.held.wait(forCount: 1)
         lab.becomeValid()
-        network.set(.unreachable)
+        network.become(.unreachable)
         #expect(await lab.held.wait(forCount: 2).last == .network("eth0: no carrier"))
         lab.clock.set()
-        network.set(.wired)
+        network.become(.wired)
         #expect(await task.outcome().error == nil)
         #expect(lab.port.count == 2)
     }
@@ -151,7 +152,7 @@ struct ClockHoldTests {
         var policy = SecurityPolicy.default
         policy.trustRoots = .only(.file(lab.origin.pem(.root)))
         let probe = try InternetProbe(
-            configuration, provider: FakeProvider(.wired), session: lab.manager.configuration,
+            configuration, provider: ScriptedNetwork(.wired), session: lab.manager.configuration,
             securityPolicy: policy, on: Reactor.shared, clock: lab.clock.calls)
         let found = EventLog<InternetFindings>()
         let observation = probe.observeFindings { found.append($0) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import ReachTesting
 import Reachability
 import SessionCore
 import SessionManager
@@ -24,14 +25,14 @@ struct OfflineRetrierTests {
 
     @Test("AF-237 it waits until the network is back, and no longer than its limit")
     func waits() async throws {
-        let network = FakeProvider(.unreachable)
+        let network = ScriptedNetwork(.unreachable)
         let patient = OfflineRetrier(provider: network, limit: .seconds(3600))
         let waiting = Task { try await decision(patient, .notConnectedToInternet) }
         while network.observerCount == 0 { await Task.yield() }
-        network.set(.wifi)
+        network.become(.wifi)
         #expect(try await waiting.value)
         #expect(network.observerCount == 0)
-        network.set(.unreachable)
+        network.become(.unreachable)
         let impatient = OfflineRetrier(provider: network, limit: .milliseconds(20))
         #expect(try await !decision(impatient, .notConnectedToInternet))
         #expect(network.observerCount == 0)
@@ -39,7 +40,7 @@ struct OfflineRetrierTests {
 
     @Test("only failures that the network explains, and only what may be sent twice")
     func limits() async throws {
-        let retrier = OfflineRetrier(provider: FakeProvider(.wired))
+        let retrier = OfflineRetrier(provider: ScriptedNetwork(.wired))
         #expect(try await decision(retrier, .cannotConnectToHost))
         #expect(try await decision(retrier, .cannotConnectToHost, post: true))
         #expect(try await decision(retrier, .networkConnectionLost))

@@ -2,6 +2,7 @@
 
 import EventLoop
 import HTTPTypes
+import ReachTesting
 import ReachabilityCore
 import SessionCore
 import SessionManager
@@ -12,7 +13,7 @@ import Testing
 struct QueueLab {
     let origin: TestSupport.Origin
     let manager: URLSessionManager
-    let network: FakeProvider
+    let network: ScriptedNetwork
     private let log = EventLog<QueueCounts>()
     private let reading: Task<Void, Never>
 
@@ -22,7 +23,7 @@ struct QueueLab {
         _ change: (inout RequestQueue.Settings) -> Void = { _ in }
     ) async throws {
         origin = try await TestSupport.Origin.shared
-        network = FakeProvider(status)
+        network = ScriptedNetwork(status)
         var configuration = SessionConfiguration()
         configuration.hostAddresses = OriginListener.allCases.map { [origin] in
             origin.resolveEntry($0, host: "device.test")

@@ -2,6 +2,7 @@
 
 import EventLoop
 import FoundationEssentials
+import ReachTesting
 import Reachability
 import ReachabilityCore
 import SessionCore
@@ -56,7 +57,7 @@ struct QueueOrderTests {
         let wired = try lab.task("/get?key=condition-wired") { $0.networkCondition = .wiredOnly }
         await lab.counts { $0.waitingForNetwork == 1 }
         #expect(wired.waitingReason == .condition(.wiredOnly))
-        lab.network.set(.wired, medium: .cellular, isExpensive: true)
+        lab.network.become(.wired, medium: .cellular, isExpensive: true)
         var cheap = try lab.request("/get?key=condition-cheap")
         cheap.options.allowsExpensiveNetwork = false
         let saving = try lab.manager.dataTask(with: cheap)
@@ -65,7 +66,7 @@ struct QueueOrderTests {
         #expect(wired.waitingReason == .condition(.wiredOnly))
         #expect(saving.waitingReason == .condition(.notExpensive))
         #expect(await (try lab.task("/get?key=condition-any")).outcome().error == nil)
-        lab.network.set(.wired, medium: .ethernet)
+        lab.network.become(.wired, medium: .ethernet)
         #expect(await wired.outcome().error == nil)
         #expect(await saving.outcome().error == nil)
     }
@@ -73,7 +74,7 @@ struct QueueOrderTests {
     @Test("UPL-236 a request that saves data waits while the path is constrained, by itself or by condition")
     func constrained() async throws {
         let lab = try await QueueLab(.wired)
-        lab.network.set(.wired, medium: .ethernet, isConstrained: true)
+        lab.network.become(.wired, medium: .ethernet, isConstrained: true)
         var request = try lab.request("/get?key=constrained")
         request.options.allowsConstrainedNetwork = false
         let saving = try lab.manager.dataTask(with: request)
@@ -83,7 +84,7 @@ struct QueueOrderTests {
         #expect(saving.waitingReason == .condition(.notConstrained))
         #expect(patient.waitingReason == .condition(.notConstrained))
         #expect(await (try lab.task("/get?key=constrained-any")).outcome().error == nil)
-        lab.network.set(.wired, medium: .ethernet)
+        lab.network.become(.wired, medium: .ethernet)
         #expect(await saving.outcome().error == nil)
         #expect(await patient.outcome().error == nil)
     }
@@ -91,18 +92,18 @@ struct QueueOrderTests {
     @Test("UPL-431 What the queue forbids holds all of it, and goes on when it is allowed")
     func queueWide() async throws {
         let lab = try await QueueLab(.wired) { $0.allowsExpensiveNetwork = false }
-        lab.network.set(.wired, medium: .cellular, isExpensive: true)
+        lab.network.become(.wired, medium: .cellular, isExpensive: true)
         let first = try lab.task("/get?key=queue-wide-first")
         await lab.counts { $0.waitingForNetwork == 1 }
         #expect(first.waitingReason == .condition(.notExpensive))
         lab.queue.allowsExpensiveNetwork = true
         #expect(await first.outcome().error == nil)
-        lab.network.set(.wired, medium: .ethernet, isConstrained: true)
+        lab.network.become(.wired, medium: .ethernet, isConstrained: true)
         lab.queue.allowsConstrainedNetwork = false
         let second = try lab.task("/get?key=queue-wide-second")
         await lab.counts { $0.waitingForNetwork == 1 }
         #expect(second.waitingReason == .condition(.notConstrained))
-        lab.network.set(.wired, medium: .ethernet)
+        lab.network.become(.wired, medium: .ethernet)
         #expect(await second.outcome().error == nil)
     }
 
@@ -130,10 +131,10 @@ struct QueueOrderTests {
             $0.networkCondition = .wiredOnly
         }
         try await lab.origin.wait(for: "condition-ends", [.count: 1])
-        lab.network.set(.wifi)
+        lab.network.become(.wifi)
         await lab.counts { $0.parked == 1 }
         #expect(task.waitingReason == .condition(.wiredOnly))
-        lab.network.set(.wired)
+        lab.network.become(.wired)
         try await lab.origin.release("condition-ends")
         #expect(await task.outcome().error == nil)
     }
@@ -163,13 +164,13 @@ struct QueueOrderTests {
         #expect(try await timers() >= count)
         tasks[0].suspend()
         await lab.counts { $0.waitingForUser == 1 }
-        lab.network.set(.unreachable)
+        lab.network.become(.unreachable)
         await lab.counts { $0.parked >= count - 1 }
         for task in tasks.suffix(count) { task.resume() }
         await lab.counts { $0.waitingForNetwork >= 2 * count - 1 }
         #expect(try await timers() < count)
         tasks[0].resume()
-        lab.network.set(.wired)
+        lab.network.become(.wired)
         try await lab.origin.wait(for: "held-time", [.count: 2 * count])
         #expect(try await timers() >= count)
         try await lab.origin.release("held-time")
@@ -187,7 +188,7 @@ struct QueueOrderTests {
             case .held(let held, let reason):
                 #expect(held === task)
                 words.append("\(reason)")
-                if words.count == 1 { lab.network.set(.wired) }
+                if words.count == 1 { lab.network.become(.wired) }
             case .released: words.append("released")
             case .completed: words.append("completed")
             default: break
@@ -253,7 +254,7 @@ struct QueueOrderTests {
                 continue
             }
         }
-        manager.queue.follows = .provider(FakeProvider())
+        manager.queue.follows = .provider(ScriptedNetwork())
         #expect(throws: EncodingError.self) { try JSONEncoder().encode(manager.settings) }
     }
 }

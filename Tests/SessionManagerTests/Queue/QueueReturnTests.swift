@@ -3,6 +3,7 @@
 import EventLoop
 import FoundationEssentials
 import HTTPTypes
+import ReachTesting
 import Reachability
 import SessionCore
 import SessionManager
@@ -17,7 +18,7 @@ struct QueueReturnTests {
         let events = lab.manager.events
         let tasks = try (0..<100).map { try lab.task("/hold/hundred?key=hundred&n=\($0)") }
         await lab.counts { $0.waitingForNetwork == 100 }
-        lab.network.set(.wired)
+        lab.network.become(.wired)
         try await lab.origin.wait(for: "hundred", [.count: 100])
         #expect(try await lab.origin.statistics("hundred").active == 100)
         try await lab.origin.release("hundred")

@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import HTTPTypes
+import ReachTesting
 import Reachability
 import SessionCore
 import SessionManager
@@ -20,7 +21,7 @@ struct RequestQueueTests {
         #expect(task.state == .running)
         try await lab.barrier()
         #expect(try await lab.origin.count("af225") == 0)
-        lab.network.set(.wired)
+        lab.network.become(.wired)
         #expect(await task.outcome().error == nil)
         #expect(task.holdReasons == [])
         #expect(try await lab.origin.statistics("af225").connections == 1)
@@ -31,7 +32,7 @@ struct RequestQueueTests {
         let lab = try await QueueLab(.unreachable) { $0.maximumActiveRequests = 1 }
         let tasks = try (0..<12).map { try lab.task("/get?key=af226&n=\($0)") }
         await lab.counts { $0.waitingForNetwork == 12 }
-        lab.network.set(.wifi)
+        lab.network.become(.wifi)
         for task in tasks { #expect(await task.outcome().error == nil) }
         let requests = try await lab.origin.statistics("af226").requests
         #expect(requests == (0..<12).map { "GET /get?key=af226&n=\($0)" })
@@ -45,7 +46,7 @@ struct RequestQueueTests {
         }
         let tasks = try (0..<12).map { _ in try lab.task("/delay/0.02?key=\(key)") }
         await lab.counts { $0.waitingForNetwork == 12 }
-        lab.network.set(.wifi)
+        lab.network.become(.wifi)
         for task in tasks { #expect(await task.outcome().error == nil) }
         let statistics = try await lab.origin.statistics(key)
         #expect(statistics.count == 12)
@@ -58,13 +59,13 @@ struct RequestQueueTests {
         let tasks = try (0..<5).map { _ in try lab.task("/hold/af228?key=af228") }
         try await lab.origin.wait(for: "af228", [.count: 2])
         await lab.counts { $0.active == 2 && $0.waitingForTurn == 3 }
-        lab.network.set(.unreachable)
+        lab.network.become(.unreachable)
         let counts = await lab.counts { $0.waitingForNetwork == 5 }
         #expect(counts.parked == 2 && counts.active == 0)
         // Nothing of them runs: the server sees them leave.
         try await lab.origin.wait(for: "af228", [.aborted: 2])
         #expect(tasks.allSatisfy { $0.waitingReason == .network("eth0: no carrier") && $0.error == nil })
-        lab.network.set(.wired)
+        lab.network.become(.wired)
         try await lab.origin.release("af228")
         for task in tasks { #expect(await task.outcome().error == nil) }
         #expect(try await lab.origin.count("af228") == 7)
@@ -75,7 +76,7 @@ struct RequestQueueTests {
         let lab = try await QueueLab { $0.offlineLimit = .milliseconds(50) }
         let running = try lab.task("/hold/af237?key=af237")
         try await lab.origin.wait(for: "af237", [.count: 1])
-        lab.network.set(.unreachable)
+        lab.network.become(.unreachable)
         let waiting = try lab.task("/get?key=af237-waiting")
         let patient = try lab.task("/get?key=af237-patient") { $0.offlineLimit = .seconds(3600) }
         for task in [running, waiting] {
@@ -84,7 +85,7 @@ struct RequestQueueTests {
             #expect(error?.message.contains("eth0: no carrier") == true)
         }
         #expect(patient.state == .running)
-        lab.network.set(.wired)
+        lab.network.become(.wired)
         #expect(await patient.outcome().error == nil)
         #expect(try await lab.origin.count("af237-waiting") == 0)
     }
@@ -110,7 +111,7 @@ struct RequestQueueTests {
         await lab.counts { $0.waitingForNetwork == 1 }
         lab.queue.pause()
         await lab.counts { $0.waitingForUser == 1 }
-        lab.network.set(.wired)
+        lab.network.become(.wired)
         try await lab.barrier()
         // The return did not end the pause.
         #expect(task.waitingReason == .user)
@@ -166,14 +167,14 @@ struct RequestQueueTests {
         defer { reading.cancel() }
         await reasons.wait { $0.last == .network("eth0: no carrier") }
         for _ in 0..<20 {
-            lab.network.set(.wired)
+            lab.network.become(.wired)
             try #require(await reasons.wait { $0.last == .settling }.last == .settling)
-            lab.network.set(.unreachable)
+            lab.network.become(.unreachable)
             let lost = HoldReason.network("eth0: no carrier")
             try #require(await reasons.wait { $0.last == lost }.last == lost)
         }
         (lab.queue.settings.settleTime, lab.queue.settings.flapSettleTime) = (.zero, .zero)
-        lab.network.set(.wired)
+        lab.network.become(.wired)
         for task in tasks { #expect(await task.outcome().error == nil) }
         let statistics = try await lab.origin.statistics("af233")
         #expect(statistics.methods == ["GET": 10, "POST": 10])
@@ -185,11 +186,11 @@ struct RequestQueueTests {
         let lab = try await QueueLab()
         let task = try lab.task("/hold/af234?key=af234", .post, body: .data(Data("x".utf8)))
         try await lab.origin.wait(for: "af234", [.count: 1])
-        lab.network.set(.unreachable)
+        lab.network.become(.unreachable)
         let error = await task.outcome().error
         #expect(error?.code == .networkConnectionLost)
         #expect(error?.description.contains("outcome is unknown") == true)
-        lab.network.set(.wired)
+        lab.network.become(.wired)
         #expect(await (try lab.task("/get?key=af234-after")).outcome().error == nil)
         #expect(try await lab.origin.count("af234") == 1)
     }
@@ -201,9 +202,9 @@ struct RequestQueueTests {
             $0.isIdempotent = true
         }
         try await lab.origin.wait(for: "af234-i", [.count: 1])
-        lab.network.set(.unreachable)
+        lab.network.become(.unreachable)
         await lab.counts { $0.parked == 1 }
-        lab.network.set(.wired)
+        lab.network.become(.wired)
         try await lab.origin.wait(for: "af234-i", [.count: 2])
         try await lab.origin.release("af234-i")
         #expect(await task.outcome().error == nil)
@@ -217,7 +218,7 @@ struct RequestQueueTests {
         task.cancel()
         #expect(await task.outcome().error?.code == .cancelled)
         await lab.counts { $0 == QueueCounts() }
-        lab.network.set(.wired)
+        lab.network.become(.wired)
         #expect(await (try lab.task("/get?key=af236-after")).outcome().error == nil)
         #expect(try await lab.origin.count("af236") == 0)
     }
