@@ -31,6 +31,9 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
     /// What to do, where that is a setting; nil where ``advice`` was given in words.
     package var remedy: SessionRemedy? { contents.remedy }
 
+    /// Whether the task was cancelled, by ``Code/cancelled`` or as the Swift task that waited for it.
+    public var isCancellation: Bool { code == .cancelled }
+
     private var box: SessionErrorBox
     private var contents: SessionErrorBox.Contents { _read { yield box.contents } }
 

@@ -13,7 +13,9 @@ final class AuthenticationFlow {
     private(set) var libraryCredentials: LibraryCredentials?
 
     /// A response that asks for credentials is complete, or a proxy wants some before it makes a tunnel.
-    func challenged(_ demand: CredentialDemand, _ chain: RequestChain, _ engine: TransferEngine) -> NextStep {
+    func challenged(_ demand: CredentialDemand, _ chain: RequestChain, _ engine: any TransferCarrier)
+        -> NextStep
+    {
         let (task, response, url) = (chain.task, demand.response, demand.response.url)
         let proxy = response.statusCode == 407 ? engine.proxy(for: url) : nil
         var offers = AuthenticationChallenge.offers(
@@ -150,7 +152,7 @@ extension RequestChain {
     /// 407 is one where a proxy of HTTP has passed the request on. What comes through a tunnel or from the
     /// server itself is the server's own response, whatever its status, and no password for the proxy is
     /// meant for that (RFC 9110 §11.7.1, §15.5.8).
-    func isChallenge(_ response: SessionResponse, _ engine: TransferEngine) -> Bool {
+    func isChallenge(_ response: SessionResponse, _ engine: any TransferCarrier) -> Bool {
         switch response.statusCode {
         case 401: hasAnswers || answers(response, with: addressCredential)
         case 407:
@@ -164,7 +166,7 @@ extension RequestChain {
     }
 
     /// Whether a proxy's refusal of a tunnel is a challenge that may be answered.
-    func isTunnelChallenge(_ refusal: SessionResponse, _ engine: TransferEngine) -> Bool {
+    func isTunnelChallenge(_ refusal: SessionResponse, _ engine: any TransferCarrier) -> Bool {
         guard refusal.statusCode == 407 else { return false }
         return hasAnswers || answers(refusal, with: engine.proxy(for: refusal.url)?.credential)
     }

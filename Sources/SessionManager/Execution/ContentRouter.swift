@@ -113,7 +113,7 @@ struct ContentRouter {
     ///   - transfer: resumed when a reader or delegate has room again; nil for a stored response.
     mutating func finalSink(
         for head: SessionResponse, _ chain: RequestChain, _ resumption: inout Resumption, cause: String?,
-        _ transfer: Transfer?, _ engine: TransferEngine
+        _ transfer: Transfer?, _ engine: any TransferCarrier
     ) throws(SessionError) -> any ContentSink {
         let sink = try destination(of: head, chain, &resumption, cause: cause, transfer, engine)
         let task = chain.task
@@ -128,16 +128,16 @@ struct ContentRouter {
     }
 
     /// Resumes a transfer, from any thread.
-    static func resume(_ transfer: Transfer?, _ engine: TransferEngine) -> (@Sendable () -> Void)? {
+    static func resume(_ transfer: Transfer?, _ engine: any TransferCarrier) -> (@Sendable () -> Void)? {
         guard let transfer else { return nil }
         let reactor = engine.reactor
-        let (engine, paused) = (LoopBound(engine, to: reactor), LoopBound(transfer, to: reactor))
-        return { engine.perform { engine in engine.resume(paused.here { $0 }) } }
+        let (turn, paused) = (LoopBound(engine.turn, to: reactor), LoopBound(transfer, to: reactor))
+        return { turn.perform { turn in turn.carrier?.resume(paused.here { $0 }) } }
     }
 
     private mutating func destination(
         of head: SessionResponse, _ chain: RequestChain, _ resumption: inout Resumption, cause: String?,
-        _ transfer: Transfer?, _ engine: TransferEngine
+        _ transfer: Transfer?, _ engine: any TransferCarrier
     ) throws(SessionError) -> any ContentSink {
         if isDownload { return try downloadSink(for: head, chain, &resumption) }
         // Ranges are defined for GET alone (RFC 9110 §14.2): a 206 to another method is for its caller to
@@ -226,7 +226,7 @@ struct ContentRouter {
             // The reader knows the head, and nothing may contradict it.
             let isSame =
                 head.statusCode == given.statusCode
-                && head.value(forField: "etag") == given.value(forField: "etag")
+                && head.value(forHeader: "etag") == given.value(forHeader: "etag")
             if stream.total == 0, isSame { return false }
             throw SessionError.cutOff("\(cause), and the content cannot be had from the middle on")
         }
@@ -251,7 +251,7 @@ struct ContentRouter {
     /// Hands over content that is stored.
     mutating func deliver(
         _ data: Data, _ response: SessionResponse, _ chain: RequestChain, _ resumption: inout Resumption,
-        _ engine: TransferEngine
+        _ engine: any TransferCarrier
     ) throws(SessionError) {
         let sink = try finalSink(for: response, chain, &resumption, cause: nil, nil, engine)
         try sink.begin(length: Int64(data.count))

@@ -26,9 +26,14 @@ struct DownloadCompletion: Sendable {
         }
         let (delegate, destination) = (task.plan.delegate, task.plan.destination)
         let wanted = await delegate?.task(task, didFinishDownloadingTo: path, response: response)
-        guard let wanted = wanted ?? destination?(path, response) else {
+        guard let wanted = wanted ?? destination?.choose(path, response) else {
             await removeResumeFile()
             return .success(path)
+        }
+        if let sha256 = wanted.sha256,
+            let error = await FileThread.run({ SHA256Digest.refusal(ofFile: path, sha256) })
+        {
+            return .failure(error)
         }
         if let error = await FileThread.run({ FileMove.move(path, to: wanted) }) {
             task.session.events.publish(.downloadMoveFailed(task, error))

@@ -10,7 +10,7 @@ import SessionCore
 /// come back as messages.
 final class RequestExecutor {
     let task: SessionTask
-    private let engine: TransferEngine
+    private let engine: any TransferCarrier
     private let gate: NetworkGate
     private unowned let delegate: any RequestExecutorDelegate
     private var machine = RequestStateMachine()
@@ -23,7 +23,7 @@ final class RequestExecutor {
     private var afterAnswer: ((RequestSteps) -> NextStep)?
 
     init(
-        _ task: SessionTask, engine: TransferEngine, gate: NetworkGate,
+        _ task: SessionTask, engine: any TransferCarrier, gate: NetworkGate,
         delegate: any RequestExecutorDelegate
     ) {
         self.task = task
@@ -133,7 +133,7 @@ final class RequestExecutor {
             setTimer(reconnection.nextDelay())
         case .follow(let next): perform { $0.follow(next, error) }
         case .askRetriers: if let error { perform { $0.askRetriers(after: error) } }
-        case .finish: if let error { finish(error) }
+        case .finish: if let error { finish(gate.explaining(error, of: self)) }
         }
     }
 
@@ -181,8 +181,8 @@ final class RequestExecutor {
 
     /// Ends the exchange under way without a result; its measurements until now count.
     private func abandonTransfer() {
-        guard let transfer = steps.transfer, engine.isUnderWay(transfer) else { return }
-        if let easy = transfer.easy { steps.record(Shared(TransferMetrics(easy, version: transfer.version))) }
+        guard let transfer = steps.transfer, transfer.isUnderWay else { return }
+        if let metrics = engine.metrics(of: transfer) { steps.record(Shared(metrics)) }
         engine.cancel(transfer)
         setWaitsForConnection(false)
         pendingAnswer?.cancel()
@@ -261,6 +261,10 @@ extension RequestExecutor: TransferDelegate {
         reconnection.serverAnswered()
         let (sink, decision) = try steps.route(head, transfer.facts)
         if let decision { ask(decision) }
+        if steps.isTakenOver {
+            limit.end()
+            delegate.executorTakenOver(self)
+        }
         return sink
     }
 
@@ -280,7 +284,9 @@ extension RequestExecutor: TransferDelegate {
 
     func transferLostPath(_ transfer: Transfer, _ loss: PathLoss) {
         guard transfer === steps.transfer else { return }
-        if let detour = loss.detour { gate.found(detour, by: engine, for: request) }
+        if let detour = loss.detour, let engine = engine as? TransferEngine {
+            gate.found(detour, by: engine, for: request)
+        }
         losePath(loss.sentence, needsInternet: loss.needsInternet)
     }
 

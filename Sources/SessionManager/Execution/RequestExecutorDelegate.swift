@@ -12,5 +12,7 @@ protocol RequestExecutorDelegate: AnyObject {
     func executor(_ executor: RequestExecutor, waitsForConnection isWaiting: Bool)
     /// Another task has to be sent for this one.
     func executor(_ executor: RequestExecutor, needs other: SessionTask)
+    /// Its connection speaks another protocol from now on, for long.
+    func executorTakenOver(_ executor: RequestExecutor)
     func executorFinished(_ executor: RequestExecutor)
 }

@@ -9,6 +9,11 @@ extension RequestSteps {
     /// How far the exchange under way is.
     func progress() -> ExchangeProgress {
         guard let transfer else { return ExchangeProgress(Interruption(isIdempotent: true)) }
+        if isTakenOver {
+            var open = Interruption(isIdempotent: false)
+            open.hasHead = true
+            return ExchangeProgress(open)
+        }
         let isChallenge = transfer.response.map { chain.isChallenge($0, engine) } ?? false
         return resumption.progress(transfer, content, chain, isChallenge: isChallenge)
     }
@@ -78,6 +83,11 @@ extension RequestSteps {
     /// The failure of an exchange that was interrupted and must not be sent again.
     func interruptionError(_ verdict: InterruptionVerdict) -> SessionError {
         let sentence = lostSentence ?? "the network has gone"
+        if isTakenOver {
+            return SessionError(
+                .networkConnectionLost, "the connection was lost: \(sentence)",
+                failingURL: chain.request.url, response: transfer?.response)
+        }
         guard verdict == .cutOff else {
             return .outcomeUnknown(sentence).with(failingURL: chain.request.url)
         }

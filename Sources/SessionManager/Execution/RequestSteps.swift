@@ -9,7 +9,7 @@ import SessionCore
 /// On the loop's thread. All that changes a part is in this file.
 final class RequestSteps {
     let task: SessionTask
-    let engine: TransferEngine
+    let engine: any TransferCarrier
     let chain: RequestChain
     private(set) var content: ContentRouter
     private(set) var resumption: Resumption
@@ -22,11 +22,13 @@ final class RequestSteps {
     /// An exchange that read nothing of the body: the next one sends the same body, which may be readable
     /// only once.
     private var unsent: Transfer?
+    /// Whether the server has handed the connection over to another protocol: nothing is sent again then.
+    private(set) var isTakenOver = false
     /// Why the network was lost last.
     private(set) var lostSentence: String?
     private(set) var metrics: [Shared<TransferMetrics>] = []
 
-    init(_ task: SessionTask, _ engine: TransferEngine) {
+    init(_ task: SessionTask, _ engine: any TransferCarrier) {
         self.task = task
         self.engine = engine
         chain = RequestChain(task)
@@ -121,6 +123,10 @@ final class RequestSteps {
             transfer.judge =
                 serverTrust?.judge(approvals, transfer.origin) ?? approvals.judge(for: transfer.origin)
         }
+        // A carrier without sockets has no connection to hand over.
+        if let upgrade = task.plan.upgrade, let engine = engine as? TransferEngine {
+            transfer.takeover = upgrade.takeover(of: transfer, on: engine)
+        }
         if let unsent { transfer.adoptBody(of: unsent) }
         unsent = nil
         self.transfer = transfer
@@ -154,7 +160,8 @@ final class RequestSteps {
 
     /// Whether another try can serve the task's reader, where it has one.
     func canTryAgain() -> Bool {
-        task.plan.stream.map { resumption.serves($0, transfer, content, chain) } ?? true
+        if isTakenOver { return false }
+        return task.plan.stream.map { resumption.serves($0, transfer, content, chain) } ?? true
     }
 
     /// Goes back to the request before redirects, for another try.
@@ -243,11 +250,17 @@ final class RequestSteps {
     func route(_ head: SessionResponse, _ facts: ResponseHeadInfo) throws(SessionError) -> (
         any ContentSink, AsyncStep?
     ) {
+        if head.statusCode == 101, let takeover = transfer?.takeover {
+            task.setResponse(head)
+            try takeover.accept(head)
+            isTakenOver = true
+            return (ContentRouter.discarding, nil)
+        }
         if let cache, cache.received(head, for: chain.request) { return (ContentRouter.discarding, nil) }
         if head.statusCode == 421, chain.receivedMisdirection() { return (ContentRouter.discarding, nil) }
         task.setResponse(head)
         let decision = try content.route(
-            head, facts, chain, redirectLimit: engine.configuration.maximumRedirects,
+            head, facts, chain, redirectLimit: task.session.configuration.maximumRedirects,
             isChallenge: chain.isChallenge(head, engine))
         switch decision {
         case .sink(let sink)?: return (sink, nil)

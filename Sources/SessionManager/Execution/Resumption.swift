@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CCurl
 import EventLoop
 import FoundationEssentials
 import HTTPTypes
@@ -149,8 +148,7 @@ struct Resumption: ~Copyable {
         -> ExchangeProgress
     {
         var facts = Interruption(isIdempotent: chain.isIdempotent)
-        let headBytes = transfer.easy?.long(CURLINFO_REQUEST_SIZE) ?? 0
-        facts.hasBegun = headBytes > 0 || transfer.body.sent > 0
+        facts.hasBegun = transfer.hasLeft || transfer.body.sent > 0
         facts.isWhollySent = transfer.body.isSent
         facts.hasHead = transfer.response != nil
         facts.isPreliminary = chain.hasNext || chain.isMisdirected || isChallenge
@@ -286,8 +284,9 @@ struct Resumption: ~Copyable {
         _ chain: RequestChain
     ) -> ResumeRecord? {
         guard let file = content.file ?? openPart else { return nil }
-        let record =
-            failure != nil && keepsPart ? record(of: file, response, chain, content.expected) : nil
+        // To continue content with a wrong checksum would end with the same one.
+        let isOfUse = failure.map { keepsPart && $0.code != .checksumMismatch } ?? false
+        let record = isOfUse ? record(of: file, response, chain, content.expected) : nil
         if record != nil {
             file.keep()
         } else {

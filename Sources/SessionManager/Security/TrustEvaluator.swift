@@ -113,7 +113,7 @@ package final class TrustEvaluator: Sendable {
 ///
 /// It lasts as long as the connections that were made by it: libcurl gives a connection that one task was
 /// allowed to make to the next task as well, so an approval for one task holds for all.
-final class ServerTrustCache {
+package final class ServerTrustCache {
     private var certificates: [String: Set<Data>] = [:]
 
     /// The judge of a handshake with a server, named as in ``Transfer/origin``.

@@ -39,7 +39,8 @@ public final class Session: Sendable {
 
     init(
         configuration: SessionConfiguration, policy: SecurityPolicy, serverJudge: (any SessionDelegate)?,
-        reactor: Reactor, events: EventBroadcaster<SessionEvent>, queue: RequestQueue
+        reactor: Reactor, events: EventBroadcaster<SessionEvent>, queue: RequestQueue,
+        makeCarrier: CarrierMaker?
     ) {
         self.queue = queue
         self.serverJudge = serverJudge
@@ -51,7 +52,7 @@ public final class Session: Sendable {
         transport = LoopBound(
             SessionTransport(
                 reactor: reactor, configuration: configuration, policy: policy,
-                asksAboutServers: serverJudge != nil),
+                asksAboutServers: serverJudge != nil, makeCarrier: makeCarrier),
             to: reactor)
     }
 

@@ -21,7 +21,7 @@ struct TaskPlan: Sendable {
     /// Decodes the content, where a retrier may be asked about a failure of that.
     var serialization: (@Sendable (Data, SessionResponse) -> SerializedContent)?
     /// Where a download goes; nil leaves it where it was received.
-    var destination: (@Sendable (_ temporaryPath: String, SessionResponse) -> DownloadDestination?)?
+    var destination: DownloadPlacement?
     /// Continues with an earlier download.
     var record: ResumeRecord?
     /// The manager's response cache; nil where there is none.
@@ -32,6 +32,8 @@ struct TaskPlan: Sendable {
     var delegateHearsBytes = false
     /// Whether one of the monitors does.
     var monitorsHearBytes = false
+    /// Takes over the connection of each exchange; nil for ordinary requests.
+    var upgrade: (any ConnectionUpgrade)?
     /// Receives the content of a stream task.
     var stream: StreamBuffer?
     /// Gets the head of the last response.

@@ -4,7 +4,7 @@ public import Reachability
 public import SessionCore
 
 /// What one task is to do differently from the others of its manager.
-public struct TaskOptions: Sendable {
+public struct TaskOptions: Sendable, Configurable {
     /// How urgent it is among those which wait in the queue or for the same host, 0 to 1; 0.5.
     public var priority: Float = 0.5
     /// Called as the body goes, on ``progressQueue``; the last call has the last byte.
@@ -139,22 +139,5 @@ extension TaskOptions {
     public var isIdempotent: Bool? {
         get { queueValues.isIdempotent }
         set { queueValues.isIdempotent = newValue }
-    }
-}
-
-/// Where a finished download is put, and how.
-public struct DownloadDestination: Sendable, Equatable {
-    /// The file's path.
-    public var path: String
-    /// Whether missing directories are made; no.
-    public var createsDirectories: Bool
-    /// Whether an existing file is replaced, at once and as a whole (rename(2)); no: the task fails then.
-    public var replacesExisting: Bool
-
-    /// A destination.
-    public init(_ path: String, createsDirectories: Bool = false, replacesExisting: Bool = false) {
-        self.path = path
-        self.createsDirectories = createsDirectories
-        self.replacesExisting = replacesExisting
     }
 }

@@ -55,7 +55,7 @@ extension GetReport {
         line.field(#","file":"#, failure == nil ? file : nil)
         line.field(#","kept":"#, partFile)
         line.field(#","keptBytes":"#, partBytes)
-        line.field(#","sha256":"#, hash.map(Self.hex))
+        line.field(#","sha256":"#, hash.map(SHA256Digest.text))
         line.field(#","error":"#, failure?.sentence)
         line.field(#","errorCode":"#, failure?.number)
         line.field(#","retries":"#, retries)

@@ -73,7 +73,7 @@ struct GetReport: Sendable {
         if let status, status >= 300, error.code == .badServerResponse {
             let verdict = GetStatus(
                 status, isConditional: isConditional,
-                hasLocation: error.response?.value(forField: "location") != nil)
+                hasLocation: error.response?.value(forHeader: "location") != nil)
             failure = Failure(
                 exitCode: verdict.exitCode, number: error.code.rawValue,
                 sentence: Self.sentence(status: status, verdict.explanation, url, error.data))
@@ -106,13 +106,6 @@ struct GetReport: Sendable {
             sentence += ": \(words.joined(separator: " "))"
         }
         return sentence
-    }
-
-    /// The checksum in the format of sha256sum(1).
-    static func hex(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }
 

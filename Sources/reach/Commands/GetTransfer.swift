@@ -155,11 +155,7 @@ struct GetTransfer: Sendable {
             throw SessionError(.cancelled, "the checksum was not finished")
         }
         report.hash = hash
-        guard let checksum, hash != checksum else { return }
-        throw SessionError(
-            .checksumMismatch,
-            "the content has the SHA-256 \(GetReport.hex(hash)) instead of \(GetReport.hex(checksum))",
-            advice: "check where the checksum is from; nothing was saved")
+        if let checksum { try SHA256Digest.verify(hash, is: checksum) }
     }
 
     // MARK: To standard output

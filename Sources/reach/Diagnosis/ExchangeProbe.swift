@@ -94,8 +94,8 @@ struct ExchangeProbe {
             let (response, content) = try await manager.stream(for: request, options: options)
             var seen = ExchangeObservation(
                 outcome: .answered(
-                    status: response.statusCode ?? 0, location: response.value(forField: "location")),
-                clockAhead: Self.ahead(response.value(forField: "date")))
+                    status: response.statusCode ?? 0, location: response.value(forHeader: "location")),
+                clockAhead: Self.ahead(response.value(forHeader: "date")))
             var (beginning, count) = (Data(), 0)
             do throws(SessionError) {
                 var chunks = content.makeAsyncIterator()
@@ -106,7 +106,7 @@ struct ExchangeProbe {
             } catch {
                 if error.code == .timedOut { seen.outcome = .silent }
             }
-            seen.page = AnsweredPage(beginning, type: response.value(forField: "content-type"))
+            seen.page = AnsweredPage(beginning, type: response.value(forHeader: "content-type"))
             seen.isExpected = expectation.map { $0.judge(response, data: beginning, error: nil) == .full }
             return seen
         } catch {

@@ -77,14 +77,7 @@ extension Value {
 
     /// 64 hexadecimal digits.
     static func sha256(_ text: String) throws -> [UInt8] {
-        let digits = Array(text.utf8)
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: digits.count - 1, by: 2) {
-            let pair = String(decoding: digits[index...(index + 1)], as: UTF8.self)
-            guard !pair.hasPrefix("+"), let byte = UInt8(pair, radix: 16) else { break }
-            bytes.append(byte)
-        }
-        guard digits.count == 64, bytes.count == 32 else {
+        guard let bytes = SHA256Digest.parse(text) else {
             throw ValidationError("give the 64 hexadecimal digits that sha256sum(1) prints.")
         }
         return bytes

@@ -184,7 +184,7 @@ struct ByteReportTests {
         let delegate = Delegate()
         lab.manager.delegate = delegate
         let task = try lab.manager.downloadTask(
-            resuming: record, destination: { _, _ in DownloadDestination(folder("file")) })
+            resuming: record, destination: .file(DownloadDestination(folder("file"))))
         task.resume()
         #expect(await task.outcome().error == nil)
         let calls = delegate.calls.all.filter { $0 != .completed }
@@ -215,7 +215,7 @@ struct ByteReportTests {
         let other = Delegate(hearsOfBytes: false)
         lab.manager.delegate = other
         let resumed = try lab.manager.downloadTask(
-            resuming: record, destination: { _, _ in DownloadDestination(folder("file")) }
+            resuming: record, destination: .file(DownloadDestination(folder("file")))
         ) { _, _, _ in other.calls.record(.called) }
         resumed.resume()
         #expect(await resumed.outcome().error == nil)

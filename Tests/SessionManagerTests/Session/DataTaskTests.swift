@@ -68,10 +68,10 @@ struct DataTaskTests {
         #expect(!String(decoding: sent, as: UTF8.self).contains("Accept-Encoding"))
         request = try lab.request("/gzip")
         request.options.decompressesContent = false
-        try request.setValue("gzip", forField: "Accept-Encoding")
+        try request.setValue("gzip", forHeader: "Accept-Encoding")
         let (packed, response) = try await lab.manager.data(for: request)
         #expect(packed.prefix(2) == Data([0x1F, 0x8B]))
-        #expect(response.value(forField: "content-encoding") == "gzip")
+        #expect(response.value(forHeader: "content-encoding") == "gzip")
     }
 
     @Test("a server that cannot be connected to is given up when the limit for that is over")
@@ -174,7 +174,7 @@ struct DataTaskTests {
         let (data, response) = try await lab.manager.data(
             for: lab.request("/gzip?n=300000"), options: options)
         #expect(data.count == 300_000)
-        #expect(response.value(forField: "content-encoding") == "gzip")
+        #expect(response.value(forHeader: "content-encoding") == "gzip")
         // Told beside the result; decoded bytes are counted, of an unknown total.
         while diary.all.last?.completedBytes != 300_000 { await Task.yield() }
         #expect(diary.all.allSatisfy { $0.isIndeterminate && $0.fractionCompleted == 0 })

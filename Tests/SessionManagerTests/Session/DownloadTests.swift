@@ -21,7 +21,7 @@ struct DownloadTests {
         let events = lab.manager.events
         let box = Box<Finished>()
         let task = try lab.manager.downloadTask(
-            with: lab.request("/bytes/100000"), destination: { _, _ in DownloadDestination(folder("file")) }
+            with: lab.request("/bytes/100000"), destination: .file(DownloadDestination(folder("file")))
         ) { response, object, error in
             box.put(Finished(response: response, object: object, error: error))
         }
@@ -44,7 +44,7 @@ struct DownloadTests {
         let events = lab.manager.events
         let box = Box<Finished>()
         let task = try lab.manager.downloadTask(
-            with: request, destination: { _, _ in DownloadDestination(path) }
+            with: request, destination: .file(DownloadDestination(path))
         ) {
             box.put(Finished(response: $0, object: $1, error: $2))
         }
@@ -95,10 +95,12 @@ struct DownloadTests {
         let folder = try ScratchFolder()
         lab.manager.delegate = Delegate(path: answers ? folder("delegate") : nil)
         let asked = Diary<String>()
-        let task = try lab.manager.downloadTask(with: lab.request("/bytes/10")) { temporary, _ in
-            asked.record(temporary)
-            return DownloadDestination(folder("task"))
-        }
+        let task = try lab.manager.downloadTask(
+            with: lab.request("/bytes/10"),
+            destination: .chosen { temporary, _ in
+                asked.record(temporary)
+                return DownloadDestination(folder("task"))
+            })
         task.resume()
         #expect(await task.outcome().filePath == folder(answers ? "delegate" : "task"))
         #expect(folder.names == [answers ? "delegate" : "task"])

@@ -131,7 +131,7 @@ struct ProxiedTaskTests {
         let (lab, heads, folder) = (try await lab(.proxy), Heads(), try ScratchFolder())
         lab.manager.delegate = heads
         var request = try lab.request("/digest-auth/u/p?stale=1&key=tunnel-made-anew", at: .https)
-        try request.setValue("close", forField: "Connection")
+        try request.setValue("close", forHeader: "Connection")
         var options = TaskOptions()
         options.credential = .password(user: "u", password: "p")
         options.partialFile = folder("part")

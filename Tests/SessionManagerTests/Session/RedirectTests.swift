@@ -73,10 +73,10 @@ struct RedirectTests {
         }
         let elsewhere = lab.origin.url("/headers", at: .http, host: "localhost")
         var request = try lab.request("/redirect-to?url=\(elsewhere)")
-        try request.setValue("Basic c2VjcmV0", forField: "Authorization")
-        try request.setValue("a=b", forField: "Cookie")
-        try request.setValue("kept", forField: "X-Other")
-        try request.setValue("own-secret", forField: "X-Device-Key")
+        try request.setValue("Basic c2VjcmV0", forHeader: "Authorization")
+        try request.setValue("a=b", forHeader: "Cookie")
+        try request.setValue("kept", forHeader: "X-Other")
+        try request.setValue("own-secret", forHeader: "X-Device-Key")
         request.options.sensitiveFields = [try #require(HTTPField.Name("x-device-key"))]
         let (data, _) = try await lab.manager.data(for: request, options: options)
         let text = String(decoding: data, as: UTF8.self)

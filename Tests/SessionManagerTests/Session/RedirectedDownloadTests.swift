@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import HTTPTypes
+import ReachTesting
 import Reachability
 import SessionCore
 import SessionManager
@@ -16,7 +17,7 @@ struct RedirectedDownloadTests {
     /// A request with a secret that leads to `target`.
     private func request(_ lab: Lab, _ key: String, to target: String) throws -> SessionRequest {
         var request = try lab.request("/redirect-to?key=\(key)&url=\(target.replacing("&", with: "%26"))")
-        try request.setValue(Self.secret, forField: "Authorization")
+        try request.setValue(Self.secret, forHeader: "Authorization")
         return request
     }
 
@@ -59,7 +60,7 @@ struct RedirectedDownloadTests {
         let record = try #require(await cut.outcome().resumeRecord)
         #expect(record.url == request.url)
         let again = try lab.manager.downloadTask(
-            resuming: record, with: request, destination: { _, _ in DownloadDestination(folder("file")) })
+            resuming: record, with: request, destination: .file(DownloadDestination(folder("file"))))
         again.resume()
         #expect(await again.outcome().error == nil)
         #expect(again.currentRequest.headerFields[.range] == "bytes=30000-")
@@ -78,9 +79,9 @@ struct RedirectedDownloadTests {
             url: lab.request("/range/5000?key=foreign-record").url, eTag: "\"range-5000-1\"",
             receivedBytes: 1000, totalBytes: 5000, partialFile: folder("part"))
         var request = try SessionRequest(lab.origin.url("/get", at: .http, host: "localhost"))
-        try request.setValue(Self.secret, forField: "Authorization")
+        try request.setValue(Self.secret, forHeader: "Authorization")
         let task = try lab.manager.downloadTask(
-            resuming: record, with: request, destination: { _, _ in DownloadDestination(folder("file")) })
+            resuming: record, with: request, destination: .file(DownloadDestination(folder("file"))))
         task.resume()
         #expect(await task.outcome().error == nil)
         #expect(try await lab.origin.statistics("foreign-record").authorizations == [""])
@@ -106,14 +107,14 @@ struct RedirectedDownloadTests {
             "/digest-auth/u/p?key=\(key)&url=\(elsewhere)", at: .http)
         if !asksByHandler {
             request = try lab.request("/redirect-to?key=\(key)&url=\(elsewhere)")
-            try request.setValue(Self.secret, forField: "Authorization")
+            try request.setValue(Self.secret, forHeader: "Authorization")
         }
         let task = try lab.manager.downloadTask(with: request, options: options)
         task.resume()
         await came.wait { $0.contains(30_000) }
-        lab.network.set(.unreachable)
+        lab.network.become(.unreachable)
         await lab.counts { $0.parked == 1 }
-        lab.network.set(.wired)
+        lab.network.become(.wired)
         let outcome = await task.outcome()
         #expect(outcome.error == nil, "\(String(describing: outcome.error))")
         let path = try #require(outcome.filePath)
@@ -148,9 +149,9 @@ struct RedirectedDownloadTests {
         task.resume()
         // Its content does not end before the network does.
         await heads.wait { $0.last == 302 }
-        lab.network.set(.unreachable)
+        lab.network.become(.unreachable)
         await lab.counts { $0.parked == 1 }
-        lab.network.set(.wired)
+        lab.network.become(.wired)
         #expect(await task.outcome().response?.statusCode == 401)
         #expect(try await lab.origin.statistics("\(key)-target").authorizations == [""])
         try await lab.origin.release(key)

@@ -66,7 +66,7 @@ struct ResumeFileTests {
 
         let again = try lab.manager.downloadTask(
             with: request, options: options(folder),
-            destination: { _, _ in DownloadDestination(folder("file")) })
+            destination: .file(DownloadDestination(folder("file"))))
         #expect(await run(again).error == nil)
         #expect(again.currentRequest.headerFields[.range] == "bytes=150000-")
         #expect(try content(folder("file")) == OriginContent.bytes(0..<400_000))

@@ -44,14 +44,14 @@ struct ResumedDownloadTests {
 
         let again = try lab.manager.downloadTask(
             resuming: ResumeRecord(encoded: record.encoded()),
-            destination: { _, _ in DownloadDestination(folder("file")) })
+            destination: .file(DownloadDestination(folder("file"))))
         again.resume()
         let end = await again.outcome()
         #expect(end.error == nil)
         #expect(again.currentRequest.headerFields[.range] == "bytes=150000-")
         #expect(again.currentRequest.headerFields[.ifRange] == "\"cut-400000-1\"")
         #expect(end.response?.statusCode == 206)
-        #expect(end.response?.value(forField: "Content-Range") == "bytes 150000-399999/400000")
+        #expect(end.response?.value(forHeader: "Content-Range") == "bytes 150000-399999/400000")
         #expect(await resumed.value == [150_000, 400_000])
         #expect(try content(folder("file")) == OriginContent.bytes(0..<400_000))
         #expect(try await lab.origin.statistics("resumed").count == 2)
@@ -86,7 +86,7 @@ struct ResumedDownloadTests {
             url: lab.request("/range/5000?v=2").url, eTag: "\"range-5000-1\"", receivedBytes: 1000,
             totalBytes: 5000, partialFile: folder("part"))
         let task = try lab.manager.downloadTask(
-            resuming: record, destination: { _, _ in DownloadDestination(folder("file")) })
+            resuming: record, destination: .file(DownloadDestination(folder("file"))))
         task.resume()
         let end = await task.outcome()
         #expect(end.error == nil)
@@ -162,7 +162,7 @@ struct ResumedDownloadTests {
         let (lab, folder) = (try await Lab(), try ScratchFolder())
         let (record, options) = try rest(lab, folder, kind, total: kind == "unsure" ? nil : 100_000)
         let task = try lab.manager.downloadTask(
-            resuming: record, options: options, destination: { _, _ in DownloadDestination(folder("file")) })
+            resuming: record, options: options, destination: .file(DownloadDestination(folder("file"))))
         task.resume()
         #expect(await task.outcome().error == nil)
         #expect(folder.names == ["file"])
@@ -178,7 +178,7 @@ struct ResumedDownloadTests {
         let (lab, folder) = (try await Lab(), try ScratchFolder())
         let (record, options) = try rest(lab, folder, kind, total: 100_000)
         let task = try lab.manager.downloadTask(
-            resuming: record, options: options, destination: { _, _ in DownloadDestination(folder("file")) })
+            resuming: record, options: options, destination: .file(DownloadDestination(folder("file"))))
         task.resume()
         let end = await task.outcome()
         #expect(end.error?.code == .badServerResponse)
@@ -194,7 +194,7 @@ struct ResumedDownloadTests {
         let (lab, folder) = (try await Lab(), try ScratchFolder())
         let task = try lab.manager.downloadTask(
             with: SessionRequest(lab.origin.faultURL("/fault/range?n=100000&lie=unasked")),
-            destination: { _, _ in DownloadDestination(folder("file")) })
+            destination: .file(DownloadDestination(folder("file"))))
         task.resume()
         let end = await task.outcome()
         #expect(end.error?.code == .badServerResponse)
@@ -252,7 +252,7 @@ struct ResumedDownloadTests {
             "/fault/cut?n=100000&after=30000&kind=rst&times=2&key=\(key)\(isTagged ? "" : "&etag=0&lm=0")"
         let task = try lab.manager.downloadTask(
             with: lab.request(path, at: .direct), options: options,
-            destination: { _, _ in DownloadDestination(folder("file")) })
+            destination: .file(DownloadDestination(folder("file"))))
         task.resume()
         #expect(await task.outcome().error == nil)
         #expect(task.currentRequest.headerFields[.range] == (isTagged ? "bytes=60000-" : nil))
@@ -274,7 +274,7 @@ struct ResumedDownloadTests {
         let path = "/fault/cut?n=100000&after=30000&kind=rst&times=2&key=\(key)\(isTagged ? "" : "&weak=1")"
         let task = try lab.manager.downloadTask(
             with: lab.request(path, at: .direct), options: options,
-            destination: { _, _ in DownloadDestination(folder("file")) })
+            destination: .file(DownloadDestination(folder("file"))))
         task.resume()
         #expect(await task.outcome().error?.code == (isTagged ? nil : .networkConnectionLost))
         #expect(try await lab.origin.count(key) == (isTagged ? 3 : 1))

@@ -115,7 +115,7 @@ struct TaskEventTests {
         let folder = try ScratchFolder()
         let (download, reportedDownload) = try await ended(lab) {
             try lab.manager.downloadTask(
-                with: lab.request("/bytes/10"), destination: { _, _ in DownloadDestination(folder("file")) },
+                with: lab.request("/bytes/10"), destination: .file(DownloadDestination(folder("file"))),
                 completion: $0)
         }
         #expect(reportedDownload?.object as? String == folder("file"))

@@ -17,7 +17,7 @@ struct TaskListTests {
         let request = try lab.request("/get")
         let folder = try ScratchFolder()
         let download = try manager.downloadTask(
-            with: request, destination: { _, _ in DownloadDestination(folder("content")) })
+            with: request, destination: .file(DownloadDestination(folder("content"))))
         let upload = try manager.uploadTask(with: lab.request("/post", .post), from: Data("body".utf8))
         let (first, second) = (try manager.dataTask(with: request), try manager.dataTask(with: request))
         second.taskDescription = "the second"

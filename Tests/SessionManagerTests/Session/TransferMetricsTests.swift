@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import HTTPTypes
+import ReachTesting
 import Reachability
 import SessionCore
 import SessionManager
@@ -74,9 +75,9 @@ struct TransferMetricsTests {
             options: options)
         task.resume()
         _ = await received.wait { $0.last == 100_000 }
-        lab.network.set(.unreachable)
+        lab.network.become(.unreachable)
         await lab.counts { $0.parked == 1 }
-        lab.network.set(.wired)
+        lab.network.become(.wired)
         let outcome = await task.outcome()
         #expect(outcome.error == nil)
         #expect(outcome.metrics.map(\.bytesReceived) == [100_000, 300_000])
