@@ -45,6 +45,12 @@ public struct ReachabilityConfiguration: Sendable, Equatable {
     /// The defaults.
     public init() {}
 
+    /// The defaults with changes: `ReachabilityConfiguration { $0.timing.lossGrace = .seconds(2) }`.
+    public init(_ configure: (inout Self) -> Void) {
+        self.init()
+        configure(&self)
+    }
+
     /// One address in each half of the IPv4 space, and one in 2000::/3: addresses in global use, for which
     /// routing tables hardly ever have separate routes.
     public static let defaultSentinels: [IPAddress] = [

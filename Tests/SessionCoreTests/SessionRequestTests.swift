@@ -46,7 +46,7 @@ struct SessionRequestTests {
         ])
     func smuggling(_ name: String, _ value: String) throws {
         var request = try SessionRequest("http://host/")
-        #expect { try request.setValue(value, forField: name) } throws: {
+        #expect { try request.setValue(value, forHeader: name) } throws: {
             ($0 as? SessionError)?.code == .invalidHeaderField
         }
         #expect(request.headerFields.isEmpty)
@@ -55,10 +55,10 @@ struct SessionRequestTests {
     @Test("a header field is replaced whatever the case of its name, and removed by nil")
     func headerFields() throws {
         var request = try SessionRequest("https://host/path?x=1#part")
-        try request.setValue("1", forField: "X-Thing")
-        try request.setValue("2", forField: "x-thing")
+        try request.setValue("1", forHeader: "X-Thing")
+        try request.setValue("2", forHeader: "x-thing")
         #expect(request.headerFields.map(\.value) == ["2"])
-        try request.setValue(nil, forField: "X-THING")
+        try request.setValue(nil, forHeader: "X-THING")
         #expect(request.headerFields.isEmpty)
     }
 
@@ -69,7 +69,7 @@ struct SessionRequestTests {
         let url = try SessionRequest("http://host/").url
         let response = SessionResponse(url: url, statusCode: 200, version: .http1_1, headerBlock: block)
         #expect(response.mimeType == "application/json")
-        #expect(response.value(forField: "X") == "a, b")
+        #expect(response.value(forHeader: "X") == "a, b")
         #expect(response.headerFields.count == 3)
         #expect(response.httpResponse?.status == .ok)
     }

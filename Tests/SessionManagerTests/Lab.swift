@@ -22,7 +22,9 @@ struct Lab {
         configuration.hostAddresses = origin.resolveEntries
         configuration.proxy = ""
         change(&configuration)
-        manager = URLSessionManager(configuration: configuration)
+        // Not this machine's own network: it may have none.
+        manager = URLSessionManager(
+            configuration: configuration, queue: RequestQueue.Settings { $0.follows = .none })
     }
 
     func request(

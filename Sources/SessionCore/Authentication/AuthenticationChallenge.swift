@@ -53,7 +53,7 @@ public struct AuthenticationChallenge: Sendable {
     ) -> [AuthenticationChallenge] {
         guard let status = response.statusCode, status == 401 || status == 407 else { return [] }
         let field = status == 401 ? "www-authenticate" : "proxy-authenticate"
-        let challenges = HTTPChallenge.parse(response.values(forField: field)).map { challenge in
+        let challenges = HTTPChallenge.parse(response.values(forHeader: field)).map { challenge in
             AuthenticationChallenge(
                 method: AuthenticationMethod(scheme: challenge.scheme), realm: challenge.parameters["realm"],
                 host: host, port: port, isProxy: status == 407, proposedCredential: credential,

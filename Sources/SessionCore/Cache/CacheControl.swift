@@ -51,7 +51,7 @@ package struct CacheControl: Sendable, Equatable {
     }
 
     /// The directives of a response.
-    package init(_ response: SessionResponse) { self.init(response.values(forField: "cache-control")) }
+    package init(_ response: SessionResponse) { self.init(response.values(forHeader: "cache-control")) }
 
     /// The directives of a request; `Pragma: no-cache` counts where there are none (RFC 9111 §5.4).
     package init(_ request: SessionRequest) {

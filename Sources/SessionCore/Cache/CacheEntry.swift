@@ -66,7 +66,7 @@ extension CacheEntry {
     /// The names in `Vary`, in lower case; nil for `*`, which fits nothing.
     static func variantNames(_ response: SessionResponse) -> [String]? {
         var names: [String] = []
-        for value in response.values(forField: "vary") {
+        for value in response.values(forHeader: "vary") {
             for name in value.split(separator: ",") {
                 let name = name.trimmingBlanks.lowercased()
                 if name == "*" { return nil }

@@ -31,7 +31,7 @@ package struct CacheFreshness: Sendable, Equatable {
 
     /// What caches on the way said (RFC 9111 §5.1).
     private static func receivedAge(_ entry: CacheEntry) -> Int64 {
-        guard let text = entry.response.values(forField: "age").first, let age = Int64(text), age >= 0 else {
+        guard let text = entry.response.values(forHeader: "age").first, let age = Int64(text), age >= 0 else {
             return 0
         }
         return min(age, 1 << 31)
@@ -40,7 +40,7 @@ package struct CacheFreshness: Sendable, Equatable {
     private static func lifetime(_ entry: CacheEntry, _ date: HTTPDate, _ arrival: HTTPDate) -> Int64 {
         let control = CacheControl(entry.response)
         if let maxAge = control.maxAge { return maxAge }
-        let expires = entry.response.values(forField: "expires")
+        let expires = entry.response.values(forHeader: "expires")
         if let first = expires.first {
             // Anything that is no date, "0" above all, means that it has expired (RFC 9111 §5.3).
             guard expires.allSatisfy({ $0 == first }), let end = HTTPDate(first, now: arrival) else {
@@ -55,6 +55,6 @@ package struct CacheFreshness: Sendable, Equatable {
     }
 
     private static func date(_ field: String, _ entry: CacheEntry, _ now: HTTPDate) -> HTTPDate? {
-        entry.response.values(forField: field).first.flatMap { HTTPDate($0, now: now) }
+        entry.response.values(forHeader: field).first.flatMap { HTTPDate($0, now: now) }
     }
 }

@@ -83,8 +83,8 @@ package enum CacheRules {
             return mayUseStale && [500, 502, 503, 504].contains(response.statusCode ?? 0)
                 ? .useStale : .replaced
         }
-        if let old = entry.response.value(forField: "etag").flatMap({ EntityTag($0) }),
-            let new = response.value(forField: "etag").flatMap({ EntityTag($0) }), !old.matchesWeakly(new)
+        if let old = entry.response.value(forHeader: "etag").flatMap({ EntityTag($0) }),
+            let new = response.value(forHeader: "etag").flatMap({ EntityTag($0) }), !old.matchesWeakly(new)
         {
             return .reload
         }
@@ -98,7 +98,7 @@ package enum CacheRules {
     ) -> CacheEntry? {
         guard response.statusCode == 200, entry.matches(request) else { return entry }
         for field in ["etag", "last-modified", "content-length"] {
-            if let new = response.value(forField: field), new != entry.response.value(forField: field) {
+            if let new = response.value(forHeader: field), new != entry.response.value(forHeader: field) {
                 return nil
             }
         }
@@ -115,7 +115,7 @@ package enum CacheRules {
         var keys: Set = [CacheEntry.key(for: request.url)]
         for field in ["location", "content-location"] {
             // A server may not empty the cache of another origin.
-            if let text = response.value(forField: field),
+            if let text = response.value(forHeader: field),
                 let url = URIReference(text)?.resolved(against: request.url), let origin = Origin(url),
                 origin == Origin(request.url)
             {
@@ -160,7 +160,7 @@ package enum CacheRules {
         }
         if !isOwn {
             // Only a strong tag proves these bytes the answer to this request too (RFC 9110 §8.8.1, §13.1.3).
-            guard let text = entry.response.value(forField: "etag"), EntityTag(text)?.isWeak == false else {
+            guard let text = entry.response.value(forHeader: "etag"), EntityTag(text)?.isWeak == false else {
                 return .load
             }
             var conditional = request
@@ -174,17 +174,17 @@ package enum CacheRules {
     /// The request with the conditions that confirm an entry (RFC 9111 §4.3.1), if it has a validator.
     private static func conditional(_ request: SessionRequest, _ entry: CacheEntry) -> SessionRequest {
         var request = request
-        request.headerFields[.ifNoneMatch] = entry.response.value(forField: "etag")
-        request.headerFields[.ifModifiedSince] = entry.response.value(forField: "last-modified")
+        request.headerFields[.ifNoneMatch] = entry.response.value(forHeader: "etag")
+        request.headerFields[.ifModifiedSince] = entry.response.value(forHeader: "last-modified")
         return request
     }
 
     private static func hasValidator(_ response: SessionResponse) -> Bool {
-        response.value(forField: "etag") != nil || response.value(forField: "last-modified") != nil
+        response.value(forHeader: "etag") != nil || response.value(forHeader: "last-modified") != nil
     }
 
     private static func isExplicit(_ response: SessionResponse, _ control: CacheControl) -> Bool {
-        control.maxAge != nil || response.value(forField: "expires") != nil
+        control.maxAge != nil || response.value(forHeader: "expires") != nil
     }
 
     /// Whether the caller asks for a part or under own conditions: the answer is for the caller alone.

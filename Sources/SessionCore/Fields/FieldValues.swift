@@ -93,13 +93,13 @@ package enum RetryAfter: Sendable, Equatable {
     ///
     /// A date counts by the clock of the response's `Date`, where it has one: devices start in 1970.
     package static func delay(in response: SessionResponse, now: HTTPDate) -> Duration? {
-        guard let text = response.values(forField: "retry-after").first,
+        guard let text = response.values(forHeader: "retry-after").first,
             let value = RetryAfter(text, now: now)
         else { return nil }
         switch value {
         case .delay(let seconds): return .seconds(seconds)
         case .date(let date):
-            let sent = response.values(forField: "date").first.flatMap { HTTPDate($0, now: now) }
+            let sent = response.values(forHeader: "date").first.flatMap { HTTPDate($0, now: now) }
             return .seconds(max(0, date.seconds - (sent ?? now).seconds))
         }
     }

@@ -33,6 +33,15 @@ public struct JSONRequestSerializer: RequestSerializer {
         }
     }
 
+    /// What ``base`` makes of parameters in a query.
+    ///
+    /// - Throws: as ``HTTPRequestSerializer/query(of:for:)``.
+    public func query(
+        of parameters: ParameterValue, for request: SessionRequest
+    ) throws(SessionError) -> String {
+        try base.query(of: parameters, for: request)
+    }
+
     /// The request with an untyped value as its JSON body; see ``ParameterValue/init(untyped:)``.
     ///
     /// - Throws: as ``serialize(_:parameters:)``.

@@ -8,8 +8,8 @@ public import FoundationEssentials
 public struct JSONWritingOptions: Sendable, Hashable {
     /// Whether the text has line breaks and two spaces for each level; false.
     public var isPretty = false
-    /// How dates are written; nil refuses them, as JSON has none.
-    public var dates: ParameterDateStyle?
+    /// How dates are written: ISO 8601; nil refuses them.
+    public var dates: ParameterDateStyle? = .iso8601
     /// How data are written; nil refuses them, as JSON has none.
     public var data: ParameterDataStyle?
 
@@ -48,8 +48,18 @@ extension JSONWritingOptions: Codable {
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         isPretty = try values.decodeIfPresent(Bool.self, forKey: .isPretty) ?? isPretty
-        dates = try values.decodeIfPresent(ParameterDateStyle.self, forKey: .dates)
+        if values.contains(.dates) {
+            dates = try values.decodeIfPresent(ParameterDateStyle.self, forKey: .dates)
+        }
         data = try values.decodeIfPresent(ParameterDataStyle.self, forKey: .data)
+    }
+
+    /// Writes all of them, null for what is refused.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(isPretty, forKey: .isPretty)
+        try values.encode(dates, forKey: .dates)
+        try values.encode(data, forKey: .data)
     }
 }
 

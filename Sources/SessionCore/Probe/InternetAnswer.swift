@@ -43,7 +43,7 @@ extension InternetExpectation {
         }
         let address = url.textWithoutUser
         guard state != .full else { return InternetAnswer(.full, "\(status) from \(address)") }
-        if (300...399).contains(status), let location = response.value(forField: "location"),
+        if (300...399).contains(status), let location = response.value(forHeader: "location"),
             let target = URL(string: location, relativeTo: url)?.absoluteURL, Self.isOfWeb(target)
         {
             return InternetAnswer(state, "redirected to \(target.textWithoutUser)", portalURL: target)

@@ -5,7 +5,7 @@ public import HTTPTypes
 /// Under which conditions a request is sent.
 ///
 /// The defaults are AFNetworking's: 60 s without a byte, cookies on, the protocol's own caching.
-public struct RequestOptions: Sendable, Equatable {
+public struct RequestOptions: Sendable, Equatable, Configurable {
     /// How long a transfer may be silent: no byte sent or received; 60 s.
     ///
     /// Covers looking up the name, connecting and waiting for the first byte, each step anew. Time in which a

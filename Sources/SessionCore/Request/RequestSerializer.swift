@@ -17,9 +17,27 @@ public protocol RequestSerializer: Sendable {
     ///
     /// - Throws: as ``serialize(_:parameters:)``, also where the value cannot be expressed as parameters.
     func serialize(_ request: SessionRequest, untyped parameters: Any?) throws(SessionError) -> SessionRequest
+
+    /// The text that parameters become in a URL's query, and in the body of a form.
+    ///
+    /// Own serializers need not have it: the default one takes a ``QueryStringEncoder`` as it is made.
+    ///
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where the parameters cannot be written.
+    func query(
+        of parameters: ParameterValue, for request: SessionRequest
+    ) throws(SessionError) -> String
 }
 
 extension RequestSerializer {
+    /// The text that parameters become in a URL's query, and in the body of a form.
+    ///
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where the parameters cannot be written.
+    public func query(
+        of parameters: ParameterValue, for request: SessionRequest
+    ) throws(SessionError) -> String {
+        String(decoding: try QueryStringEncoder().bytes(parameters), as: UTF8.self)
+    }
+
     /// A request for a method and an address written as text.
     ///
     /// - Throws: ``SessionError/Code/badURL`` where the address is no absolute `http` or `https` URL or the

@@ -20,7 +20,7 @@ public struct SessionRequest: Sendable {
     /// ask for `trailers`. `Content-Length`, `Trailer` and other codings are left out.
     ///
     /// A field value never contains CR, LF or NUL: `HTTPField` does not take them. Use
-    /// ``setValue(_:forField:)`` to get an error.
+    /// ``setValue(_:forHeader:)`` to get an error.
     public var headerFields: HTTPFields
     /// The content; nil for none at all, which differs from an empty one.
     public var body: RequestBody?
@@ -64,7 +64,14 @@ public struct SessionRequest: Sendable {
     ///
     /// - Throws: ``SessionError/Code/invalidHeaderField`` where the name is no token or the value has a
     ///   control byte (RFC 9110 §5.5), which would smuggle further fields into the request.
-    public mutating func setValue(_ value: String?, forField name: String) throws(SessionError) {
-        try headerFields.setChecked(value, forField: name)
+    public mutating func setValue(_ value: String?, forHeader name: String) throws(SessionError) {
+        try headerFields.setChecked(value, forHeader: name)
+    }
+
+    /// The value of a header field, several joined by a comma; nil where there is none.
+    ///
+    /// Names are compared without regard to case.
+    public func value(forHeader name: String) -> String? {
+        HTTPField.Name(name).flatMap { headerFields[$0] }
     }
 }

@@ -17,7 +17,7 @@ extension SessionResponse {
     }
 
     /// The value of a field, several joined by a comma (RFC 9110 §5.3); nil where it did not come.
-    public func value(forField name: String) -> String? {
+    public func value(forHeader name: String) -> String? {
         var joined: String?
         forEachField { candidate, value in
             guard candidate.equalsIgnoringCase(name.utf8) else { return }
@@ -28,7 +28,7 @@ extension SessionResponse {
     }
 
     /// The values of a field, one for each line of it, in the order in which they came.
-    public func values(forField name: String) -> [String] {
+    public func values(forHeader name: String) -> [String] {
         var values: [String] = []
         forEachField { candidate, value in
             if candidate.equalsIgnoringCase(name.utf8) {
@@ -40,7 +40,7 @@ extension SessionResponse {
 
     /// The media type without parameters, lower case: `application/json`; nil where none was sent.
     public var mimeType: String? {
-        guard let field = value(forField: "content-type") else { return nil }
+        guard let field = value(forHeader: "content-type") else { return nil }
         let type = field.prefix { $0 != ";" && $0 != "," }.trimmingBlanks.lowercased()
         return type.isEmpty ? nil : type
     }
@@ -48,8 +48,8 @@ extension SessionResponse {
     /// The length of the content on the wire, as the server says; nil where it does not, or nonsense, and
     /// beside `Transfer-Encoding` (RFC 9112 §6.3).
     public var contentLength: Int64? {
-        guard let text = value(forField: "content-length"), let length = Int64(text), length >= 0,
-            value(forField: "transfer-encoding") == nil
+        guard let text = value(forHeader: "content-length"), let length = Int64(text), length >= 0,
+            value(forHeader: "transfer-encoding") == nil
         else { return nil }
         return length
     }
@@ -80,7 +80,7 @@ extension SessionResponse {
     }
     /// The parameter `charset` of `Content-Type`, lower case; nil where there is none.
     public var charset: String? {
-        guard let field = value(forField: "content-type") else { return nil }
+        guard let field = value(forHeader: "content-type") else { return nil }
         for parameter in field.split(separator: ";").dropFirst() {
             guard let equals = parameter.firstIndex(of: "="),
                 parameter[..<equals].trimmingBlanks.lowercased() == "charset"
@@ -94,7 +94,7 @@ extension SessionResponse {
 
     /// Whether something was done to the content, so that its bytes are not those of the file.
     package var isEncoded: Bool {
-        values(forField: "content-encoding").contains { value in
+        values(forHeader: "content-encoding").contains { value in
             value.split(separator: ",").contains { !ContentCodings.isNone($0.trimmingBlanks.utf8) }
         }
     }

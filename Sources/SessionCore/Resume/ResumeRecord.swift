@@ -57,8 +57,8 @@ public struct ResumeRecord: Sendable, Equatable {
         partialFile: String
     ) throws(SessionError) {
         try self.init(
-            url: request.url, method: request.method.rawValue, eTag: response.value(forField: "etag"),
-            lastModified: response.value(forField: "last-modified"), date: response.value(forField: "date"),
+            url: request.url, method: request.method.rawValue, eTag: response.value(forHeader: "etag"),
+            lastModified: response.value(forHeader: "last-modified"), date: response.value(forHeader: "date"),
             receivedBytes: receivedBytes, totalBytes: totalBytes, partialFile: partialFile)
     }
 

@@ -125,7 +125,7 @@ package struct ResumeRules: Sendable {
     /// The file would lack the rest. nil for any other, and where the part is the whole.
     package static func unaskedPart(_ request: SessionRequest, _ response: SessionResponse) -> SessionError? {
         guard response.statusCode == 206, request.headerFields[.range] == nil else { return nil }
-        let range = response.value(forField: "content-range").flatMap { ContentRange($0) }
+        let range = response.value(forHeader: "content-range").flatMap { ContentRange($0) }
         if let bytes = range?.bytes, bytes.lowerBound == 0, bytes.upperBound + 1 == range?.completeLength {
             return nil
         }
@@ -147,7 +147,7 @@ package struct ResumeRules: Sendable {
     package static func canContinue(_ request: SessionRequest, response: SessionResponse) -> Bool {
         guard request.method == .get, request.headerFields[.range] == nil, !response.isEncoded,
             response.statusCode == 200 || response.statusCode == 206,
-            response.value(forField: "accept-ranges")?.lowercased() != "none",
+            response.value(forHeader: "accept-ranges")?.lowercased() != "none",
             let record = try? ResumeRecord(
                 request: request, response: response, receivedBytes: 1, totalBytes: nil, partialFile: "-"),
             case .resume = ResumeRules(record: record).plan
@@ -163,12 +163,12 @@ package struct ResumeRules: Sendable {
         request.method == .get && request.headerFields[.range] == nil && response.statusCode == 200
             && !response.isEncoded
             && (isChecked
-                || (response.value(forField: "etag") ?? response.value(forField: "last-modified")) != nil)
-            && response.value(forField: "accept-ranges")?.lowercased() != "none"
+                || (response.value(forHeader: "etag") ?? response.value(forHeader: "last-modified")) != nil)
+            && response.value(forHeader: "accept-ranges")?.lowercased() != "none"
     }
 
     private func partial(_ response: SessionResponse) -> ResumeAnswer {
-        guard let text = response.value(forField: "content-range"), let range = ContentRange(text),
+        guard let text = response.value(forHeader: "content-range"), let range = ContentRange(text),
             let bytes = range.bytes, bytes.lowerBound == record.receivedBytes,
             !response.isEncoded, isSameFile(response)
         else { return .requestWhole(whole) }
@@ -176,7 +176,7 @@ package struct ResumeRules: Sendable {
             return .requestWhole(whole)
         }
         // What the fields say of the length contradicts itself: which bytes these are is unknown.
-        if let text = response.value(forField: "content-length"), Int64(text) != Int64(bytes.count) {
+        if let text = response.value(forHeader: "content-length"), Int64(text) != Int64(bytes.count) {
             return .requestWhole(whole)
         }
         let total = range.completeLength ?? record.totalBytes
@@ -187,7 +187,7 @@ package struct ResumeRules: Sendable {
     /// The server has nothing after the bytes that are there, so either these are all, or the file has
     /// changed.
     private func unsatisfied(_ response: SessionResponse) -> ResumeAnswer {
-        let range = response.value(forField: "content-range").flatMap { ContentRange($0) }
+        let range = response.value(forHeader: "content-range").flatMap { ContentRange($0) }
         guard range?.completeLength == record.receivedBytes,
             record.receivedBytes == record.totalBytes ?? record.receivedBytes,
             isSameFile(response)
@@ -197,10 +197,10 @@ package struct ResumeRules: Sendable {
 
     /// Whether no validator of the response contradicts the record.
     private func isSameFile(_ response: SessionResponse) -> Bool {
-        if let mine = record.eTag.flatMap({ EntityTag($0) }), let text = response.value(forField: "etag") {
+        if let mine = record.eTag.flatMap({ EntityTag($0) }), let text = response.value(forHeader: "etag") {
             return EntityTag(text).map(isChecked ? mine.matchesWeakly : mine.matchesStrongly) ?? false
         }
-        if let mine = record.lastModified, let theirs = response.value(forField: "last-modified") {
+        if let mine = record.lastModified, let theirs = response.value(forHeader: "last-modified") {
             return mine == theirs
         }
         return true

@@ -50,33 +50,38 @@ extension EasyHandle {
             // Without a length libcurl sends chunks, where the connection speaks HTTP/1.1.
             set(CURLOPT_INFILESIZE_LARGE, offset: sent.isChunked ? -1 : transfer.body.length ?? -1)
         }
-        setHeaderLines { append in
-            var expects = false
-            for field in request.headerFields where sent.sends(field) {
-                expects = expects || field.name == .expect
-                let value = field.value
-                append(value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(value)")
-            }
-            // Not CURLOPT_ACCEPT_ENCODING: see `DecodingSink`.
-            if request.options.decompressesContent, let accepted = ContentCoding.accepted,
-                request.headerFields[.acceptEncoding] == nil,
-                !request.options.omittedFields.contains(.acceptEncoding)
-            {
-                append(accepted)
-            }
-            if let options = sent.connectionOptions { append("Connection: \(options)") }
-            for name in request.options.omittedFields
-            where request.headerFields[name] == nil && sent.canOmit(name) {
-                append("\(name.rawName):")
-            }
-            if request.body != nil {
-                // No waiting for 100 (Continue) unless asked for: a refusal comes soon enough, and many
-                // servers never send it.
-                if !expects { append("Expect:") }
-            } else if request.method == .post || request.method == .put || request.method == .patch {
-                // RFC 9110 §8.6: a method that means a body says that there is none.
-                append("Content-Length: 0")
-            }
+        setHeaderLines { Self.headerLines(of: request, sent, $0) }
+    }
+
+    /// The lines of a request's header fields, as `setHeaderLines` takes them.
+    static func headerLines(
+        of request: SessionRequest, _ sent: SentFields, _ append: (String) -> Void
+    ) {
+        var expects = false
+        for field in request.headerFields where sent.sends(field) {
+            expects = expects || field.name == .expect
+            let value = field.value
+            append(value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(value)")
+        }
+        // Not CURLOPT_ACCEPT_ENCODING: see `DecodingSink`.
+        if request.options.decompressesContent, let accepted = ContentCoding.accepted,
+            request.headerFields[.acceptEncoding] == nil,
+            !request.options.omittedFields.contains(.acceptEncoding)
+        {
+            append(accepted)
+        }
+        if let options = sent.connectionOptions { append("Connection: \(options)") }
+        for name in request.options.omittedFields
+        where request.headerFields[name] == nil && sent.canOmit(name) {
+            append("\(name.rawName):")
+        }
+        if request.body != nil {
+            // No waiting for 100 (Continue) unless asked for: a refusal comes soon enough, and many servers
+            // never send it.
+            if !expects { append("Expect:") }
+        } else if request.method == .post || request.method == .put || request.method == .patch {
+            // RFC 9110 §8.6: a method that means a body says that there is none.
+            append("Content-Length: 0")
         }
     }
 
@@ -113,7 +118,11 @@ extension EasyHandle {
         if old?.needsNewConnection == true || new.needsNewConnection {
             set(CURLOPT_FRESH_CONNECT, new.needsNewConnection ? 1 : 0)
         }
-        if old?.isTrial == true || new.isTrial { set(CURLOPT_CONNECT_ONLY, new.isTrial ? 1 : 0) }
+        if old?.connectsOnly == true || new.connectsOnly {
+            set(CURLOPT_CONNECT_ONLY, new.connectsOnly ? 1 : 0)
+            // A trial is content with the proxy itself.
+            set(CURLOPT_HTTPPROXYTUNNEL, new.tunnels ? 1 : 0)
+        }
         set(CURLOPT_CONNECTTIMEOUT_MS, new.connectMilliseconds)
         set(CURLOPT_INTERFACE, new.interface)
         set(CURLOPT_BUFFERSIZE, new.bufferSize)
@@ -163,6 +172,9 @@ final class EasyOptions {
     let credentials: LibraryCredentials?
     let needsNewConnection: Bool
     let isTrial: Bool
+    /// Whether a proxy has to make a tunnel, also without TLS.
+    let tunnels: Bool
+    var connectsOnly: Bool { isTrial || tunnels }
     /// The sources of the other options, compared instead of them.
     private let source: SharedRequestOptions
     private let isSecure: Bool
@@ -195,6 +207,7 @@ final class EasyOptions {
         credentials = transfer.credentials
         needsNewConnection = transfer.needsNewConnection
         isTrial = transfer.isTrial
+        tunnels = transfer.takeover != nil
         source = request.sharedOptions
         isSecure = transfer.isSecure
         isBulk = transfer.isBulk
@@ -213,7 +226,8 @@ final class EasyOptions {
         !hasBody && transfer.request.body == nil && credentials == nil && transfer.credentials == nil
             && isSecure == transfer.isSecure && isBulk == transfer.isBulk
             && needsNewConnection == transfer.needsNewConnection && binding == transfer.binding
-            && isTrial == transfer.isTrial && method == transfer.request.method.rawValue
+            && isTrial == transfer.isTrial && tunnels == (transfer.takeover != nil)
+            && method == transfer.request.method.rawValue
             && source.equals(transfer.request.sharedOptions)
     }
 }
@@ -225,6 +239,6 @@ extension EasyOptions: Equatable {
             && one.bodyBufferSize == other.bodyBufferSize && one.credentials == other.credentials
             && one.source.equals(other.source) && one.isSecure == other.isSecure && one.isBulk == other.isBulk
             && one.binding == other.binding && one.needsNewConnection == other.needsNewConnection
-            && one.isTrial == other.isTrial
+            && one.isTrial == other.isTrial && one.tunnels == other.tunnels
     }
 }

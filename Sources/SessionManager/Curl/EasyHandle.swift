@@ -169,7 +169,9 @@ final class EasyHandle {
     /// Whether the head that comes is the proxy's, about the tunnel: the server has not answered yet, or
     /// libcurl has made another connection since for a further round of its own, as with Digest.
     fileprivate var isTunnelling: Bool {
-        guard proxies.mayApply, let transfer, transfer.isSecure else { return false }
+        guard proxies.mayApply, let transfer, transfer.isSecure || transfer.takeover != nil else {
+            return false
+        }
         if long(CURLINFO_RESPONSE_CODE) == 0 { return true }
         return long(CURLINFO_NUM_CONNECTS) > transfer.tunnelledConnects
             && proxies.proxy(for: transfer.request.url)?.speaksHTTP == true

@@ -28,7 +28,8 @@ extension HTTPSessionManager {
     /// What a manager like this one is made of.
     public var settings: Settings {
         Settings(
-            baseURL: baseURL?.absoluteString, requestSerializer: requestSerializer, session: session.settings)
+            baseURL: baseURL?.absoluteString, requestSerializer: requestSerializer,
+            session: urlSessionManager.settings)
     }
 
     /// A manager that was written down.
@@ -45,13 +46,17 @@ extension HTTPSessionManager {
 
     /// Another manager with the same ``settings-swift.property``, and connections and a session of its own.
     ///
-    /// ``URLSessionManager/cache`` and ``decoder`` are shared; delegate, interceptor and queue are not.
+    /// ``cache``, ``encoder`` and ``decoder`` are shared, ``defaultHeaders`` and ``timeoutInterval`` copied;
+    /// delegate, interceptor and queue are not.
     ///
     /// - Throws: nothing for the settings of a manager that could be made.
     public func copy() throws(SessionError) -> HTTPSessionManager {
         let copy = try HTTPSessionManager(settings: settings)
-        copy.session.cache = session.cache
+        copy.cache = cache
+        copy.encoder = encoder
         copy.decoder = decoder
+        copy.defaultHeaders = defaultHeaders
+        copy.timeoutInterval = timeoutInterval
         return copy
     }
 }

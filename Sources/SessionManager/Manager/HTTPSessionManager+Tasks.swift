@@ -4,80 +4,122 @@ public import HTTPTypes
 public import SessionCore
 
 // Verbs with completion blocks. Each makes a task, resumes it and returns it; a request that cannot be made
-// calls the block with the reason, later and with no response, and returns nil.
+// calls the block with the reason, later and with no response, and returns nil. Bodies are as with the calls
+// that return a value.
 extension HTTPSessionManager {
     /// A task for any method; *not* resumed.
     ///
     /// - Throws: where the request cannot be made.
     public func dataTask(
-        _ method: HTTPRequest.Method, _ address: String, parameters: ParameterValue? = nil,
-        headers: [String: String] = [:], options: TaskOptions? = nil, completion: CompletionBlock? = nil
+        _ method: HTTPRequest.Method, _ address: String, parameters: RequestParameters? = nil,
+        query: (any Encodable)? = nil,
+        json: (any Encodable)? = nil, form: (any Encodable)? = nil, multipart: MultipartFormData? = nil,
+        body: RequestBody? = nil, headers: any RequestHeaders = [String: String](),
+        options: TaskOptions? = nil, completion: CompletionBlock? = nil
     ) throws(SessionError) -> SessionTask {
-        try session.dataTask(
-            with: request(method, address, parameters: parameters, headers: headers), options: options,
-            completion: completion)
+        let request = try request(
+            method, address, parameters: parameters, query: query, json: json, form: form,
+            multipart: multipart, body: body, headers: headers)
+        return try urlSessionManager.dataTask(with: request, options: options, completion: completion)
     }
 
     /// GETs; parameters go into the query.
     @discardableResult
     public func get(
-        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:],
-        options: TaskOptions? = nil, completion: @escaping CompletionBlock
-    ) -> SessionTask? { resume(.get, address, parameters, headers, options, completion) }
+        _ address: String, parameters: RequestParameters? = nil, query: (any Encodable)? = nil,
+        headers: any RequestHeaders = [String: String](), options: TaskOptions? = nil,
+        completion: @escaping CompletionBlock
+    ) -> SessionTask? {
+        resume(options, completion) { () throws(SessionError) in
+            try request(
+                .get, address, parameters: parameters, query: query, headers: headers)
+        }
+    }
 
     /// Asks for the head alone; parameters go into the query.
     @discardableResult
     public func head(
-        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:],
-        options: TaskOptions? = nil, completion: @escaping CompletionBlock
-    ) -> SessionTask? { resume(.head, address, parameters, headers, options, completion) }
+        _ address: String, parameters: RequestParameters? = nil, query: (any Encodable)? = nil,
+        headers: any RequestHeaders = [String: String](), options: TaskOptions? = nil,
+        completion: @escaping CompletionBlock
+    ) -> SessionTask? {
+        resume(options, completion) { () throws(SessionError) in
+            try request(
+                .head, address, parameters: parameters, query: query, headers: headers)
+        }
+    }
 
-    /// POSTs parameters.
+    /// POSTs.
     @discardableResult
     public func post(
-        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:],
+        _ address: String, parameters: RequestParameters? = nil, query: (any Encodable)? = nil,
+        json: (any Encodable)? = nil, form: (any Encodable)? = nil, multipart: MultipartFormData? = nil,
+        body: RequestBody? = nil, headers: any RequestHeaders = [String: String](),
         options: TaskOptions? = nil, completion: @escaping CompletionBlock
-    ) -> SessionTask? { resume(.post, address, parameters, headers, options, completion) }
+    ) -> SessionTask? {
+        resume(options, completion) { () throws(SessionError) in
+            try request(
+                .post, address, parameters: parameters, query: query, json: json, form: form,
+                multipart: multipart, body: body, headers: headers)
+        }
+    }
 
-    /// PUTs parameters.
+    /// PUTs.
     @discardableResult
     public func put(
-        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:],
+        _ address: String, parameters: RequestParameters? = nil, query: (any Encodable)? = nil,
+        json: (any Encodable)? = nil, form: (any Encodable)? = nil, multipart: MultipartFormData? = nil,
+        body: RequestBody? = nil, headers: any RequestHeaders = [String: String](),
         options: TaskOptions? = nil, completion: @escaping CompletionBlock
-    ) -> SessionTask? { resume(.put, address, parameters, headers, options, completion) }
+    ) -> SessionTask? {
+        resume(options, completion) { () throws(SessionError) in
+            try request(
+                .put, address, parameters: parameters, query: query, json: json, form: form,
+                multipart: multipart, body: body, headers: headers)
+        }
+    }
 
-    /// PATCHes with parameters.
+    /// PATCHes.
     @discardableResult
     public func patch(
-        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:],
+        _ address: String, parameters: RequestParameters? = nil, query: (any Encodable)? = nil,
+        json: (any Encodable)? = nil, form: (any Encodable)? = nil, multipart: MultipartFormData? = nil,
+        body: RequestBody? = nil, headers: any RequestHeaders = [String: String](),
         options: TaskOptions? = nil, completion: @escaping CompletionBlock
-    ) -> SessionTask? { resume(.patch, address, parameters, headers, options, completion) }
+    ) -> SessionTask? {
+        resume(options, completion) { () throws(SessionError) in
+            try request(
+                .patch, address, parameters: parameters, query: query, json: json, form: form,
+                multipart: multipart, body: body, headers: headers)
+        }
+    }
 
     /// DELETEs; parameters go into the query.
     @discardableResult
     public func delete(
-        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:],
-        options: TaskOptions? = nil, completion: @escaping CompletionBlock
-    ) -> SessionTask? { resume(.delete, address, parameters, headers, options, completion) }
-
-    private func resume(
-        _ method: HTTPRequest.Method, _ address: String, _ parameters: ParameterValue?,
-        _ headers: [String: String], _ options: TaskOptions?, _ completion: @escaping CompletionBlock
+        _ address: String, parameters: RequestParameters? = nil, query: (any Encodable)? = nil,
+        headers: any RequestHeaders = [String: String](), options: TaskOptions? = nil,
+        completion: @escaping CompletionBlock
     ) -> SessionTask? {
         resume(options, completion) { () throws(SessionError) in
-            try dataTask(
-                method, address, parameters: parameters, headers: headers, options: options,
-                completion: completion)
+            try request(
+                .delete, address, parameters: parameters, query: query, headers: headers)
         }
     }
 
-    /// Makes a task and resumes it; where it cannot be made the block gets the reason.
-    func resume(
+    /// Makes a task of a request and resumes it; where it cannot be made the block gets the reason.
+    private func resume(
         _ options: TaskOptions?, _ completion: @escaping CompletionBlock,
-        _ make: () throws(SessionError) -> SessionTask
+        _ make: () throws(SessionError) -> SessionRequest
     ) -> SessionTask? {
         do throws(SessionError) {
-            let task = try make()
+            let request = try make()
+            let isLive = if case .stream = request.body { true } else { false }
+            let task =
+                isLive
+                ? try urlSessionManager.uploadTask(
+                    withStreamedRequest: request, options: options, completion: completion)
+                : try urlSessionManager.dataTask(with: request, options: options, completion: completion)
             task.resume()
             return task
         } catch {

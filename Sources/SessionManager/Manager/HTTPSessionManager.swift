@@ -14,13 +14,16 @@ import Synchronization
 public final class HTTPSessionManager: Sendable {
     private struct State: ~Copyable {
         var requestSerializer: any RequestSerializer = HTTPRequestSerializer()
-        var decoder: any ContentDecoder = JSONDecoder()
+        var encoder: any ContentEncoder = JSONCoding.sharedEncoder
+        var decoder: any ContentDecoder = JSONCoding.sharedDecoder
+        var defaultHeaders = DefaultHeaders()
+        var timeoutInterval: Duration?
     }
 
     /// What relative addresses are resolved against, with a slash behind its path; nil for absolute ones.
     public let baseURL: URL?
-    /// The manager of the tasks: delegate, interceptor, events, snapshots and invalidation are there.
-    public let session: URLSessionManager
+    /// The manager of the tasks, which knows no base; what both have is one.
+    public let urlSessionManager: URLSessionManager
     private let state = Mutex(State())
 
     /// A manager.
@@ -41,23 +44,15 @@ public final class HTTPSessionManager: Sendable {
         if let baseURL { base = try Self.directory(baseURL) }
         try securityPolicy.validate(forBaseURL: base)
         self.baseURL = base
-        session = URLSessionManager(
+        urlSessionManager = URLSessionManager(
             configuration: configuration, securityPolicy: securityPolicy, completionQueue: completionQueue,
             queue: queue)
     }
 
-    /// Decides when tasks start, and holds them while there is no network; see ``URLSessionManager/queue``.
-    public var queue: RequestQueue { session.queue }
-
-    /// How servers are judged; see ``URLSessionManager/securityPolicy``.
-    public var securityPolicy: SecurityPolicy { session.securityPolicy }
-
-    /// Changes how servers are judged.
-    ///
-    /// - Throws: ``SessionError/Code/invalidSecurityPolicy`` for pins without https; the old policy stays.
-    public func setSecurityPolicy(_ policy: SecurityPolicy) throws(SessionError) {
-        try policy.validate(forBaseURL: baseURL)
-        session.securityPolicy = policy
+    /// A manager over one that was made elsewhere.
+    package init(baseURL: String?, urlSessionManager: URLSessionManager) throws(SessionError) {
+        self.baseURL = try baseURL.map { (text) throws(SessionError) in try Self.directory(text) }
+        self.urlSessionManager = urlSessionManager
     }
 
     /// Puts parameters into requests.
@@ -66,13 +61,16 @@ public final class HTTPSessionManager: Sendable {
         set { state.withLock { $0.requestSerializer = newValue } }
     }
 
-    /// Judges responses, and makes the objects that completion blocks get.
-    public var responseSerializer: any ResponseSerializer {
-        get { session.responseSerializer }
-        set { session.responseSerializer = newValue }
+    /// Writes the values of `json:`; an encoder of ``SessionCore/JSONCoding`` at first.
+    ///
+    /// Hand it over ready for the dates and keys of the service: calls use it from any thread.
+    public var encoder: any ContentEncoder {
+        get { state.withLock { $0.encoder } }
+        set { state.withLock { $0.encoder = newValue } }
     }
 
-    /// Reads the values of the calls that return one, as `get` does; a plain `JSONDecoder` at first.
+    /// Reads the values of the calls that return one, as `get` does; a decoder of ``SessionCore/JSONCoding``
+    /// at first, with dates of ISO 8601.
     ///
     /// Hand it over ready for the dates and keys of the service: tasks use it from any thread. For another
     /// format than JSON, ``responseSerializer`` has to be of that format too, for its media types.
@@ -81,10 +79,21 @@ public final class HTTPSessionManager: Sendable {
         set { state.withLock { $0.decoder = newValue } }
     }
 
-    /// Where the blocks of the tasks that are made from now on are called.
-    public var completionQueue: DeliveryQueue {
-        get { session.completionQueue }
-        set { session.completionQueue = newValue }
+    /// What each request of this manager carries: `api.defaultHeaders["X-Device"] = "7"`.
+    ///
+    /// In place of the serializer's own of the same names; the `headers` of a call replace both.
+    public var defaultHeaders: DefaultHeaders {
+        get { state.withLock { $0.defaultHeaders } }
+        set { state.withLock { $0.defaultHeaders = newValue } }
+    }
+
+    /// How long a transfer of this manager may be silent; nil, the default, leaves it at what the serializer
+    /// says, or 60 s.
+    ///
+    /// As ``SessionCore/RequestOptions/timeoutInterval``: zero is no limit.
+    public var timeoutInterval: Duration? {
+        get { state.withLock { $0.timeoutInterval } }
+        set { state.withLock { $0.timeoutInterval = newValue } }
     }
 
     /// The address as an absolute URL: the reference resolved against ``baseURL`` (RFC 3986 §5).
@@ -97,20 +106,6 @@ public final class HTTPSessionManager: Sendable {
                 .badURL, "\(TextQuote(address)) is no address below \(baseURL.textWithoutUser)")
         }
         return url
-    }
-
-    /// A request as this manager sends it.
-    ///
-    /// - Parameter headers: replace what the serializer puts in, whatever the case of their names.
-    /// - Throws: where address, parameters or header fields cannot be used.
-    public func request(
-        _ method: HTTPRequest.Method, _ address: String, parameters: ParameterValue? = nil,
-        headers: [String: String] = [:]
-    ) throws(SessionError) -> SessionRequest {
-        let plain = SessionRequest(url: try url(address), method: method)
-        var request = try requestSerializer.serialize(plain, parameters: parameters)
-        for (name, value) in headers { try request.setValue(value, forField: name) }
-        return request
     }
 
     private static func directory(_ text: String) throws(SessionError) -> URL {

@@ -3,7 +3,7 @@
 public import SessionCore
 
 /// What all tasks of a manager have in common, fixed when the manager is made.
-public struct SessionConfiguration: Sendable, Equatable, Codable {
+public struct SessionConfiguration: Sendable, Equatable, Codable, Configurable {
     /// How many connections a host gets at most over HTTP/1.1; 6.
     ///
     /// Over HTTP/2 a connection carries up to 100 transfers. What exceeds it waits, without a time-out.

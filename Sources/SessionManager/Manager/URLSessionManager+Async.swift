@@ -100,7 +100,10 @@ extension URLSessionManager {
         _ request: SessionRequest, to destination: DownloadDestination, options: TaskOptions? = nil
     ) async throws(SessionError) -> SessionResponse {
         var plan = plan(options).value
-        plan.destination = { _, _ in destination }
+        if let sha256 = destination.sha256, SHA256Digest.parse(sha256) == nil {
+            throw SHA256Digest.invalid(sha256)
+        }
+        plan.destination = .file(destination)
         let task = try task(request, .download, Shared(plan), isResumedNext: true)
         task.resume()
         let outcome = await task.outcome()

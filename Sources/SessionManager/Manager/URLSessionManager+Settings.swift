@@ -50,7 +50,9 @@ extension URLSessionManager {
     ///
     /// It uses the same ``cache``. Delegate, interceptor, handlers and completion queue are not copied.
     public func copy() -> URLSessionManager {
-        let copy = URLSessionManager(settings: settings)
+        let copy =
+            makeCarrier.map { URLSessionManager(settings: settings, on: reactor, carriedBy: $0) }
+            ?? URLSessionManager(settings: settings)
         copy.cache = cache
         return copy
     }

@@ -49,12 +49,12 @@ extension URLSessionManager {
     ///
     /// Only acceptable responses are written: the content of an error is in its ``SessionError/data``.
     ///
-    /// - Parameter destination: asked off the transferring thread when the content is complete; without one
-    ///   the file stays at a temporary path, which the block gets as its object.
+    /// - Parameter destination: `.file("/var/lib/device/firmware.bin")`, or `.chosen { path, head in … }`;
+    ///   without one the file stays at a temporary path, which the block gets as its object.
     /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
     public func downloadTask(
         with request: SessionRequest, options: TaskOptions? = nil,
-        destination: (@Sendable (_ temporaryPath: String, SessionResponse) -> DownloadDestination?)? = nil,
+        destination: DownloadPlacement? = nil,
         completion: CompletionBlock? = nil
     ) throws(SessionError) -> SessionTask {
         var plan = plan(options).value
@@ -69,7 +69,7 @@ extension URLSessionManager {
     /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
     public func downloadTask(
         resuming record: ResumeRecord, with request: SessionRequest? = nil, options: TaskOptions? = nil,
-        destination: (@Sendable (_ temporaryPath: String, SessionResponse) -> DownloadDestination?)? = nil,
+        destination: DownloadPlacement? = nil,
         completion: CompletionBlock? = nil
     ) throws(SessionError) -> SessionTask {
         var plan = plan(options).value

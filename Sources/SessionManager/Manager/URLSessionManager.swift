@@ -40,6 +40,8 @@ public final class URLSessionManager: Sendable {
     /// What all sessions of this manager have in common.
     public let configuration: SessionConfiguration
     let reactor: Result<Reactor, SessionError>
+    /// Makes what carries out the transfers instead of libcurl; nil for libcurl.
+    let makeCarrier: CarrierMaker?
     private let state: Mutex<State>
     private let hub = EventBroadcaster<SessionEvent>(isOrdered: true)
     /// Decides when tasks start, and holds them while there is no network.
@@ -60,6 +62,7 @@ public final class URLSessionManager: Sendable {
         completionQueue: DeliveryQueue = .own, queue: RequestQueue.Settings = RequestQueue.Settings()
     ) {
         self.configuration = configuration
+        makeCarrier = nil
         do throws(ReactorError) {
             reactor = .success(try Reactor.shared)
         } catch {
@@ -72,15 +75,32 @@ public final class URLSessionManager: Sendable {
         state = Mutex(State(serializer: responseSerializer, queue: completionQueue, policy: securityPolicy))
     }
 
-    /// A manager whose connections are made by this loop's thread, and so in that thread's network namespace.
+    /// A manager whose connections are made by this loop's thread, and so in that thread's network namespace,
+    /// which the shared reachability manager does not watch.
     package init(
         configuration: SessionConfiguration, securityPolicy: SecurityPolicy, on reactor: Reactor,
-        queue: RequestQueue.Settings = RequestQueue.Settings()
+        queue: RequestQueue.Settings = RequestQueue.Settings { $0.follows = .none }
     ) {
         self.configuration = configuration
+        makeCarrier = nil
         self.queue = RequestQueue(queue, reactor: reactor, events: hub)
         self.reactor = .success(reactor)
         state = Mutex(State(serializer: HTTPResponseSerializer(), queue: .own, policy: securityPolicy))
+    }
+
+    /// A manager whose transfers are carried out by something else than libcurl.
+    package init(
+        settings: Settings, completionQueue: DeliveryQueue = .own, on reactor: Result<Reactor, SessionError>,
+        carriedBy makeCarrier: @escaping CarrierMaker
+    ) {
+        configuration = settings.configuration
+        self.makeCarrier = makeCarrier
+        self.reactor = reactor
+        queue = RequestQueue(settings.queue, reactor: try? reactor.get(), events: hub)
+        state = Mutex(
+            State(
+                serializer: settings.responseSerializer, queue: completionQueue,
+                policy: settings.securityPolicy))
     }
 
     /// Makes objects of content, for the tasks that are made from now on.
@@ -168,7 +188,7 @@ public final class URLSessionManager: Sendable {
                 if let session = state.sessions.current { return session }
                 let session = Session(
                     configuration: configuration, policy: state.policy, serverJudge: state.serverJudge,
-                    reactor: reactor, events: hub, queue: queue)
+                    reactor: reactor, events: hub, queue: queue, makeCarrier: makeCarrier)
                 state.sessions.current = session
                 return session
             }

@@ -60,13 +60,21 @@ public final class InternetProbe: Sendable {
     }
 
     /// A probe whose questions leave from a loop's thread.
-    package init(
+    package convenience init(
         _ configuration: InternetProbeConfiguration, provider: (any ReachabilityProvider)?,
         session: SessionConfiguration, securityPolicy: SecurityPolicy = .default, on reactor: Reactor,
         clock: ClockCalls = .system,
         isBindingRefused: @escaping @Sendable (String) -> Bool = { MonitoredSocket.isBindingRefused(to: $0) }
     ) {
-        self.configuration = configuration
+        self.init(
+            configuration, provider: provider,
+            manager: URLSessionManager(
+                configuration: session, securityPolicy: securityPolicy, on: reactor, queue: Self.queue),
+            on: reactor, clock: clock, isBindingRefused: isBindingRefused)
+    }
+
+    /// How the queue of a probe's questions is set.
+    package static var queue: RequestQueue.Settings {
         // Its own questions are what others wait for.
         var queue = RequestQueue.Settings()
         queue.follows = .none
@@ -74,14 +82,22 @@ public final class InternetProbe: Sendable {
         queue.rescue = .never
         // Its failure is told, and it is asked again.
         queue.waitsForClock = false
+        return queue
+    }
+
+    /// A probe whose questions go by a manager of the same loop, with ``queue``.
+    package init(
+        _ configuration: InternetProbeConfiguration, provider: (any ReachabilityProvider)?,
+        manager: URLSessionManager, on reactor: Reactor, clock: ClockCalls = .system,
+        isBindingRefused: @escaping @Sendable (String) -> Bool = { MonitoredSocket.isBindingRefused(to: $0) }
+    ) {
+        self.configuration = configuration
         let current = CurrentFindings()
         self.current = current
         driver = LoopBound(
             InternetProbeDriver(
-                configuration, provider: provider,
-                manager: URLSessionManager(
-                    configuration: session, securityPolicy: securityPolicy, on: reactor, queue: queue),
-                reactor: reactor, clock: clock, isBindingRefused: isBindingRefused
+                configuration, provider: provider, manager: manager, reactor: reactor, clock: clock,
+                isBindingRefused: isBindingRefused
             ) { current.store($0) },
             to: reactor)
     }

@@ -38,6 +38,15 @@ public struct PropertyListRequestSerializer: RequestSerializer {
         }
     }
 
+    /// What ``base`` makes of parameters in a query.
+    ///
+    /// - Throws: as ``SessionCore/HTTPRequestSerializer/query(of:for:)``.
+    public func query(
+        of parameters: ParameterValue, for request: SessionRequest
+    ) throws(SessionError) -> String {
+        try base.query(of: parameters, for: request)
+    }
+
     private func data(_ parameters: ParameterValue) throws(SessionError) -> Data {
         switch parameters {
         case .dictionary, .array: break

@@ -26,7 +26,7 @@ enum Drill {
             let manager = URLSessionManager(configuration: configuration)
             let task = try manager.downloadTask(
                 with: SessionRequest(words[1]), options: options,
-                destination: { _, _ in DownloadDestination(words[2]) })
+                destination: .file(DownloadDestination(words[2])))
             task.resume()
             let outcome = await task.outcome()
             if let error = outcome.error { throw error }

@@ -65,7 +65,7 @@ struct RequestDefaultsTests {
     func basic() throws {
         var serializer = HTTPRequestSerializer()
         try serializer.setBasicAuthorization(user: "user", password: "password")
-        #expect(serializer.value(forField: "authorization") == "Basic dXNlcjpwYXNzd29yZA==")
+        #expect(serializer.value(forHeader: "authorization") == "Basic dXNlcjpwYXNzd29yZA==")
         try serializer.setBasicAuthorization(user: "üser", password: "pä:ss")
         #expect(serializer.headerFields[values: .authorization] == ["Basic w7xzZXI6cMOkOnNz"])
         for (user, password) in [("a:b", "c"), ("a\n", "c"), ("a", "c\0")] {
@@ -81,19 +81,19 @@ struct RequestDefaultsTests {
         try serializer.setBasicAuthorization(user: "user", password: "password")
         serializer.clearAuthorization()
         #expect(serializer.headerFields == before)
-        #expect(serializer.value(forField: "Authorization") == nil)
+        #expect(serializer.value(forHeader: "Authorization") == nil)
     }
 
     @Test("a default field is set, read and removed whatever the case of its name")
     func fields() throws {
         var serializer = HTTPRequestSerializer()
-        try serializer.setValue("1", forField: "X-Thing")
-        #expect(serializer.value(forField: "x-thing") == "1")
-        try serializer.setValue(nil, forField: "X-THING")
-        #expect(serializer.value(forField: "X-Thing") == nil)
-        #expect(serializer.value(forField: "no name") == nil)
-        #expect(sessionError { try serializer.setValue("a\nb", forField: "X") }?.code == .invalidHeaderField)
-        #expect(sessionError { try serializer.setValue("a", forField: "X Y") }?.code == .invalidHeaderField)
+        try serializer.setValue("1", forHeader: "X-Thing")
+        #expect(serializer.value(forHeader: "x-thing") == "1")
+        try serializer.setValue(nil, forHeader: "X-THING")
+        #expect(serializer.value(forHeader: "X-Thing") == nil)
+        #expect(serializer.value(forHeader: "no name") == nil)
+        #expect(sessionError { try serializer.setValue("a\nb", forHeader: "X") }?.code == .invalidHeaderField)
+        #expect(sessionError { try serializer.setValue("a", forHeader: "X Y") }?.code == .invalidHeaderField)
     }
 
     @Test("AF-052 an option reaches the request only if it has been set, even to its default")
@@ -151,7 +151,7 @@ struct RequestDefaultsTests {
     @Test("AF-054 a copy, and what has been written down, has everything")
     func copies() throws {
         var serializer = HTTPRequestSerializer()
-        try serializer.setValue("1", forField: "X")
+        try serializer.setValue("1", forHeader: "X")
         serializer.headerFields.append(HTTPField(name: .accept, value: "a/b"))
         serializer.headerFields.append(HTTPField(name: .accept, value: "c/d"))
         serializer.textEncoding = .isoLatin1

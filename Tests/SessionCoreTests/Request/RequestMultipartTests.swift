@@ -92,7 +92,7 @@ struct RequestMultipartTests {
     @Test("the form's type takes the place of any other, for every serializer")
     func type() throws {
         var base = HTTPRequestSerializer()
-        try base.setValue("text/custom", forField: "Content-Type")
+        try base.setValue("text/custom", forHeader: "Content-Type")
         for serializer in [base, JSONRequestSerializer(base: base)] as [any RequestSerializer] {
             let request = try multipart(["a": 1], serializer: serializer)
             #expect(

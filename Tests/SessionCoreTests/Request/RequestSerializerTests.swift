@@ -66,7 +66,7 @@ struct RequestSerializerTests {
     @Test("AF-037 a content type that is set already is kept")
     func ownType() throws {
         var serializer = serializer
-        try serializer.setValue("text/custom", forField: "content-type")
+        try serializer.setValue("text/custom", forHeader: "content-type")
         let request = try serializer.makeRequest("POST", "http://example.com", parameters: ["a": 1])
         #expect(request.headerFields[values: .contentType] == ["text/custom"])
         #expect(request.bodyText == "a=1")
@@ -131,10 +131,10 @@ struct RequestSerializerTests {
     @Test("AF-044 a field that the request has already is not replaced by the default")
     func fieldsOfTheRequest() throws {
         var serializer = serializer
-        try serializer.setValue("2", forField: "X")
-        try serializer.setValue("3", forField: "Y")
+        try serializer.setValue("2", forHeader: "X")
+        try serializer.setValue("3", forHeader: "Y")
         var request = try SessionRequest("http://example.com")
-        try request.setValue("1", forField: "x")
+        try request.setValue("1", forHeader: "x")
         let serialized = try serializer.serialize(request, parameters: nil)
         let values = try #require(HTTPField.Name("X"))
         #expect(serialized.headerFields[values: values] == ["1"])

@@ -16,7 +16,7 @@ enum CacheFixture {
 
     static func fields(_ pairs: [String: String]) throws -> HTTPFields {
         var request = try SessionRequest("http://h/")
-        for (name, value) in pairs { try request.setValue(value, forField: name) }
+        for (name, value) in pairs { try request.setValue(value, forHeader: name) }
         return request.headerFields
     }
 

@@ -39,7 +39,7 @@ struct RulesCacheControlTests {
     @Test("Pragma counts in requests without Cache-Control")
     func pragma() throws {
         var request = try SessionRequest("http://h/")
-        try request.setValue("No-Cache", forField: "Pragma")
+        try request.setValue("No-Cache", forHeader: "Pragma")
         #expect(CacheControl(request).noCache)
         request.headerFields[.cacheControl] = "max-age=1"
         #expect(!CacheControl(request).noCache)

@@ -98,7 +98,7 @@ struct RulesCacheTests {
         let entry = try Fixture.entry(dated(pairs), delay: delay)
         #expect(CacheFreshness(entry, at: Fixture.at(after)).age == expected)
         let response = entry.response(to: try Fixture.request(), at: Fixture.at(after))
-        #expect(response.value(forField: "age") == "\(expected)")
+        #expect(response.value(forHeader: "age") == "\(expected)")
     }
 
     @Test("a clock that was set back makes everything stale")

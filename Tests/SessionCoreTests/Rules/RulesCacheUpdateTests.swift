@@ -191,7 +191,7 @@ struct RulesCacheUpdateTests {
             entry, for: try Fixture.request(method: .head),
             byHead: try Fixture.response(pairs, status: status),
             requestDate: Fixture.at(1), responseDate: Fixture.at(2))
-        #expect(new?.response.value(forField: "x") == expected)
+        #expect(new?.response.value(forHeader: "x") == expected)
     }
 
     @Test(

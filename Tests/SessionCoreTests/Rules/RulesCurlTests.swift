@@ -63,7 +63,7 @@ struct RulesCurlTests {
             ("Authorization", "Bearer s3cret"), ("Proxy-Authorization", "s3cret"), ("Cookie", "sid=s3cret"),
             ("X-API-KEY", "s3cret"),
             ("X-Mine", "s3cret"),
-        ] { try request.setValue(value, forField: name) }
+        ] { try request.setValue(value, forHeader: name) }
         var command = CurlCommand()
         command.sensitiveFields = SensitiveFields(adding: ["x-mine"])
         let text = words(request, command, cookies: "other=s3cret")
@@ -72,7 +72,7 @@ struct RulesCurlTests {
         #expect(text.contains("-H 'Proxy-Authorization: ***'"))
         #expect(text.contains("-H 'X-API-KEY: ***'"))
         #expect(text.last == "'https://me:***@h/p?a=1&access_token=***&b#f'")
-        try request.setValue(nil, forField: "cookie")
+        try request.setValue(nil, forHeader: "cookie")
         #expect(words(request, command, cookies: "a=s3cret; b=s3cret").contains("-b 'a=***; b=***'"))
         command.showsSecrets = true
         let all = words(request, command, cookies: "sid=s3cret")

@@ -146,7 +146,7 @@ struct RulesRetryTests {
     func idempotencyKey() throws {
         var request = try SessionRequest("http://h/", method: .post)
         var generator = Loaded(value: 0)
-        try request.setValue("k", forField: "idempotency-key")
+        try request.setValue("k", forHeader: "idempotency-key")
         #expect(try name(plain.decide(request, state: state(0), after: lost, using: &generator)) != "no")
     }
 

@@ -23,8 +23,8 @@ struct DecoderTests {
     }
 
     /// The parameters with which `body` answers such a content.
-    private func answer(_ type: String, _ text: String) -> ParameterValue {
-        ["type": .string(type), "text": .string(text)]
+    private func answer(_ type: String, _ text: String) -> RequestParameters {
+        ["type": type, "text": text]
     }
 
     @Test("the manager's decoder knows the dates and keys of the service; a copy has it too")
@@ -36,8 +36,7 @@ struct DecoderTests {
         } throws: {
             ($0 as? SessionError)?.code == .cannotParseResponse
         }
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
+        let decoder = JSONCoding.decoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         api.decoder = decoder
         for manager in [api, try api.copy()] {

@@ -58,7 +58,7 @@ struct HTTPSessionManagerTests {
     private struct Mark: RequestInterceptor {
         func adapt(_ request: SessionRequest, state: RequestState) async throws -> SessionRequest {
             var request = request
-            try request.setValue("seen", forField: "X-Mark")
+            try request.setValue("seen", forHeader: "X-Mark")
             return request
         }
         func retry(_ request: SessionRequest, state: RequestState, after error: any Error) async
@@ -70,7 +70,7 @@ struct HTTPSessionManagerTests {
     func options() async throws {
         let api = try await manager()
         let steps = Diary<String>()
-        api.session.eventMonitors = [
+        api.eventMonitors = [
             EventMonitor(queue: .custom { $0() }) { _, step in
                 if case .sent(let request) = step {
                     let isMarked = request.headerFields.contains { $0.name.canonicalName == "x-mark" }
@@ -92,7 +92,8 @@ struct HTTPSessionManagerTests {
         try await api.head("get", options: options)
         try await api.data(.get, "get", options: options)
         let request = try api.request(.get, "get")
-        _ = try await api.session.object(for: request, using: JSONResponseSerializer(), options: options)
+        _ = try await api.urlSessionManager.object(
+            for: request, using: JSONResponseSerializer(), options: options)
         let _: Echo = try await api.get("get")
         #expect(
             steps.all == [
@@ -128,7 +129,7 @@ struct HTTPSessionManagerTests {
             #expect(task?.state != .suspended)
             return await box.value.json
         }
-        let parameters: ParameterValue = ["key": "value"]
+        let parameters = ["key": "value"]
         #expect(
             await run { api.post("post", parameters: parameters, completion: $0) }?["form"]?["key"] == "value"
         )
@@ -148,8 +149,8 @@ struct HTTPSessionManagerTests {
     func headers() async throws {
         let api = try await manager()
         var serializer = HTTPRequestSerializer()
-        try serializer.setValue("default value", forField: "field")
-        try serializer.setValue("bar", forField: "X-Bar")
+        try serializer.setValue("default value", forHeader: "field")
+        try serializer.setValue("bar", forHeader: "X-Bar")
         api.requestSerializer = serializer
         let (data, _) = try await api.data(.get, "raw-headers", headers: ["FIELD": "value"])
         let text = String(decoding: data, as: UTF8.self).lowercased()
@@ -198,7 +199,7 @@ struct HTTPSessionManagerTests {
         var options = TaskOptions()
         options.completionQueue = .custom { submitted.record($0) }
         options.completionGroup = CompletionGroup()
-        let task = api.post("post?key=\(key)", parameters: .number(.nan), options: options) {
+        let task = api.post("post?key=\(key)", parameters: ["k": Double.nan], options: options) {
             box.put(Finished(response: $0, object: $1, error: $2))
         }
         #expect(task == nil)
@@ -210,7 +211,7 @@ struct HTTPSessionManagerTests {
         #expect(end.error?.code == .cannotDecodeContentData)
         #expect(end.error?.domain == .requestSerialization)
         #expect(end.response == nil && end.object == nil)
-        #expect(api.session.tasks.isEmpty)
+        #expect(api.tasks.isEmpty)
         #expect(try await TestSupport.Origin.shared.count(key) == 0)
         // On the manager's queue where the call names none.
         let called = Diary<String>()
@@ -218,7 +219,8 @@ struct HTTPSessionManagerTests {
             called.record("queue")
             work()
         }
-        #expect(api.get("get", parameters: [1]) { _, _, _ in called.record("block") } == nil)
+        #expect(
+            api.get("get", parameters: ["k": Double.infinity]) { _, _, _ in called.record("block") } == nil)
         #expect(called.all == ["queue", "block"])
     }
 
@@ -246,7 +248,7 @@ struct HTTPSessionManagerTests {
         let verbs: [(String) -> SessionTask?] = [
             { api.get($0) { _, _, _ in } }, { api.head($0) { _, _, _ in } }, { api.post($0) { _, _, _ in } },
             { api.put($0) { _, _, _ in } }, { api.patch($0) { _, _, _ in } },
-            { api.delete($0) { _, _, _ in } }, { api.post($0, form: form) { _, _, _ in } },
+            { api.delete($0) { _, _, _ in } }, { api.post($0, multipart: form) { _, _, _ in } },
         ]
         for verb in verbs {
             let running = verb("hold/never")

@@ -33,7 +33,7 @@ struct MultipartTests {
 
     @Test("AF-070 a form has its length on the wire and is not chunked")
     func length() async throws {
-        let echo: Echo = try await manager().post("post", parameters: ["key": "value"], form: form())
+        let echo: Echo = try await manager().post("post", parameters: ["key": "value"], multipart: form())
         #expect(echo.headers["Content-Length"] == "240")
         #expect(echo.size == 240)
         #expect(!echo.chunked)
@@ -48,7 +48,7 @@ struct MultipartTests {
         var form = MultipartFormData()
         try form.append(
             Data("Data".utf8), name: "DataName", fileName: "DataFileName", mimeType: "text/plain")
-        let echo: Echo = try await api.post("post", parameters: ["key": "value"], form: form)
+        let echo: Echo = try await api.post("post", parameters: ["key": "value"], multipart: form)
         #expect(echo.form == ["key": "value"])
         #expect(echo.files == ["DataName": "Data"])
 
@@ -58,7 +58,7 @@ struct MultipartTests {
             diary.record($0.completedBytes)
             if $0.fractionCompleted == 1 { whole.put($0.completedBytes) }
         }
-        let task = api.post("post", parameters: ["key": "value"], form: form, options: options) {
+        let task = api.post("post", parameters: ["key": "value"], multipart: form, options: options) {
             box.put(Finished(response: $0, object: $1, error: $2))
         }
         #expect(task?.kind == .upload)
@@ -73,7 +73,7 @@ struct MultipartTests {
     @Test("AF-184 a header field of the call does not take the form's boundary away")
     func contentType() async throws {
         let echo: Echo = try await manager().post(
-            "post", form: form(), headers: ["content-TYPE": "x/y", "X-Other": "kept"])
+            "post", multipart: form(), headers: ["content-TYPE": "x/y", "X-Other": "kept"])
         #expect(
             echo.headers["Content-Type"] == "multipart/form-data; boundary=Boundary+0000000000000001")
         #expect(echo.headers["X-Other"] == "kept")
@@ -84,7 +84,7 @@ struct MultipartTests {
     func refused() async throws {
         let api = try await manager()
         let box = Box<Finished>()
-        let task = api.post("ftp://elsewhere/", form: try form()) {
+        let task = api.post("ftp://elsewhere/", multipart: try form()) {
             box.put(Finished(response: $0, object: $1, error: $2))
         }
         #expect(task == nil)
@@ -114,7 +114,7 @@ struct MultipartTests {
             let (reading, writing) = (ends[0], ends[1])
             defer { for end in ends { close(end) } }
             let box = Box<Finished>()
-            api.post("post", form: form) {
+            api.post("post", multipart: form) {
                 box.put(Finished(response: $0, object: $1, error: $2))
                 _ = write(writing, [1], 1)
             }

@@ -26,28 +26,28 @@ struct SettingsTests {
             baseURL: "https://example.com/v1", configuration: configuration, securityPolicy: policy,
             completionQueue: .own)
         var serializer = JSONRequestSerializer()
-        try serializer.base.setValue("bar", forField: "X-Bar")
+        try serializer.base.setValue("bar", forHeader: "X-Bar")
         api.requestSerializer = serializer
         api.responseSerializer = StringResponseSerializer()
-        api.session.delegate = Delegate()
-        api.session.interceptor = RequestCompressor()
-        api.session.cache = DiskResponseCache(directory: nil)
+        api.delegate = Delegate()
+        api.interceptor = RequestCompressor()
+        api.cache = DiskResponseCache(directory: nil)
         return api
     }
 
     private func expect(_ other: HTTPSessionManager, like api: HTTPSessionManager) throws {
-        #expect(other !== api && other.session !== api.session)
+        #expect(other !== api && other.urlSessionManager !== api.urlSessionManager)
         #expect(other.baseURL == api.baseURL)
         #expect(other.baseURL?.absoluteString == "https://example.com/v1/")
-        #expect(other.session.configuration == api.session.configuration)
+        #expect(other.configuration == api.configuration)
         #expect(other.securityPolicy == api.securityPolicy)
         let request = try other.request(.post, "a", parameters: ["k": "v"])
         #expect(try request.headerFields == api.request(.post, "a", parameters: ["k": "v"]).headerFields)
         #expect(request.headerFields.contains { $0.name.rawName == "X-Bar" && $0.value == "bar" })
         #expect(other.requestSerializer is JSONRequestSerializer)
         #expect(other.responseSerializer as? StringResponseSerializer == StringResponseSerializer())
-        #expect(other.session.delegate == nil)
-        #expect(other.session.interceptor == nil)
+        #expect(other.delegate == nil)
+        #expect(other.interceptor == nil)
     }
 
     @Test("AF-181 a copy of a manager has its base, configuration, serializers and policy, and nothing else")
@@ -55,14 +55,14 @@ struct SettingsTests {
         let api = try configured()
         let other = try api.copy()
         try expect(other, like: api)
-        #expect(other.session.cache != nil && other.session.cache === api.session.cache)
-        let session = api.session.copy()
-        #expect(session !== api.session)
-        #expect(session.configuration == api.session.configuration)
+        #expect(other.cache != nil && other.cache === api.cache)
+        let session = api.urlSessionManager.copy()
+        #expect(session !== api.urlSessionManager)
+        #expect(session.configuration == api.configuration)
         #expect(session.securityPolicy == api.securityPolicy)
         #expect(session.responseSerializer is StringResponseSerializer)
         #expect(session.delegate == nil && session.interceptor == nil)
-        #expect(session.cache === api.session.cache)
+        #expect(session.cache === api.cache)
     }
 
     @Test("AF-181 a manager that was written down and read is as the first")

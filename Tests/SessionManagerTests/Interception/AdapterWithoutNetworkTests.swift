@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import HTTPTypes
+import ReachTesting
 import Reachability
 import SessionCore
 import SessionManager
@@ -26,13 +27,13 @@ struct AdapterWithoutNetworkTests {
                         throw SessionError(.cannotConnectToHost, "the server of tokens cannot be reached")
                     }
                     var request = request
-                    try request.setValue("Bearer of-the-second", forField: "Authorization")
+                    try request.setValue("Bearer of-the-second", forHeader: "Authorization")
                     return request
                 }
             ])
         }
         await asked.wait(forCount: 1)
-        lab.network.set(.unreachable)
+        lab.network.become(.unreachable)
         // A request that is held tells that the queue knows of it.
         let held = try lab.task("/get")
         await lab.counts { $0.waitingForNetwork == 1 }
@@ -40,7 +41,7 @@ struct AdapterWithoutNetworkTests {
         await lab.counts { $0.parked == 1 && $0.waitingForNetwork == 2 }
         #expect(task.error == nil && task.currentRequest.headerFields[.authorization] == nil)
         #expect(try await lab.origin.count(key) == 0)
-        lab.network.set(.wired)
+        lab.network.become(.wired)
         let outcome = await task.outcome()
         #expect(outcome.response?.statusCode == 200, "\(outcome.error.map { "\($0)" } ?? "")")
         let headers = try JSONValue(parsing: outcome.data ?? Data())["headers"]

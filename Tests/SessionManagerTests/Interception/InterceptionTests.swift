@@ -15,8 +15,8 @@ struct InterceptionTests {
         lab.manager.interceptor = Interceptor(adapters: [
             Adapter { request, state in
                 var request = request
-                try request.setValue("manager", forField: "X-From")
-                try request.setValue("\(state.retryCount)", forField: "X-Try")
+                try request.setValue("manager", forHeader: "X-From")
+                try request.setValue("\(state.retryCount)", forHeader: "X-Try")
                 return request
             }
         ])
@@ -27,7 +27,7 @@ struct InterceptionTests {
                     var request = request
                     try request.setValue(
                         (request.headerFields.first { $0.name.canonicalName == "x-from" }?.value ?? "")
-                            + "+task", forField: "X-From")
+                            + "+task", forHeader: "X-From")
                     return request
                 }
             ],

@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import HTTPTypes
+import ReachTesting
 import Reachability
 import SessionCore
 import SessionManager
@@ -42,7 +43,7 @@ struct RedirectedRetryTests {
         #expect(try await lab.origin.count("redirected-broken") == 1)
 
         var offline = TaskOptions()
-        offline.interceptor = Interceptor(retriers: [OfflineRetrier(provider: FakeProvider(.wired))])
+        offline.interceptor = Interceptor(retriers: [OfflineRetrier(provider: ScriptedNetwork(.wired))])
         let refused = lab.origin.url("/", at: .refused)
         let other = try await lab.run(
             post(lab, to: refused, code: 303, key: "redirected-refused"), options: offline)
@@ -56,7 +57,7 @@ struct RedirectedRetryTests {
         let options = TaskOptions.retrying(respectsRetryAfter: false)
         var request = try post(
             lab, to: "/retry-after?times=1%26key=redirected-key-target", code: 303, key: "redirected-key")
-        try request.setValue("1", forField: "Idempotency-Key")
+        try request.setValue("1", forHeader: "Idempotency-Key")
         let end = try await lab.run(request, options: options)
         #expect(end.response?.statusCode == 200)
         #expect(try await lab.origin.statistics("redirected-key").methods == ["POST": 2])

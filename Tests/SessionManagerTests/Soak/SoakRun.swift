@@ -131,9 +131,9 @@ final class SoakRun {
             return running.append(Running(transfer: transfer, result: stream(manager, request, options, key)))
         case .download:
             let folder = network.folder
-            task = try manager.downloadTask(with: request, options: options) { _, _ in
-                DownloadDestination(folder("\(key)"))
-            } completion: {
+            task = try manager.downloadTask(
+                with: request, options: options, destination: .file(folder("\(key)"))
+            ) {
                 block($0, $1, $2)
             }
         case .data: task = try manager.dataTask(with: request, options: options, completion: block)

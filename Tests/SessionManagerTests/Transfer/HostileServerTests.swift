@@ -161,7 +161,7 @@ struct HostileServerTests {
         let end = await task.outcome()
         #expect(end.error == nil)
         #expect(end.data == Data())
-        #expect(end.response?.value(forField: "content-encoding") != nil)
+        #expect(end.response?.value(forHeader: "content-encoding") != nil)
     }
 
     @Test("trailers are no second head, with content and without")
@@ -185,8 +185,8 @@ struct HostileServerTests {
             #expect(end.error == nil)
             #expect(end.data == Data(text.utf8))
             #expect(end.response?.statusCode == 200)
-            #expect(end.response?.value(forField: "content-type") == "text/plain")
-            #expect(end.response?.value(forField: "x-trailer") == nil)
+            #expect(end.response?.value(forHeader: "content-type") == "text/plain")
+            #expect(end.response?.value(forHeader: "x-trailer") == nil)
             #expect(heads.seen.all == [200])
         }
     }

@@ -109,7 +109,7 @@ extension URL {
     /// The URL with something more in its query, before the fragment.
     ///
     /// - Throws: ``SessionError/Code/badURL`` where the query has characters that no URL has.
-    func appending(query: String) throws(SessionError) -> URL {
+    package func appending(query: String) throws(SessionError) -> URL {
         let text = absoluteString
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         var longer = String(text[..<end])

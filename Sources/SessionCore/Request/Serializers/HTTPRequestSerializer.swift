@@ -78,6 +78,15 @@ public struct HTTPRequestSerializer: RequestSerializer {
         return request
     }
 
+    /// What ``queryBlock`` makes of parameters, or ``queryStringEncoder`` where there is none.
+    ///
+    /// - Throws: as ``serialize(_:parameters:)``.
+    public func query(
+        of parameters: ParameterValue, for request: SessionRequest
+    ) throws(SessionError) -> String {
+        String(decoding: try query(request, parameters), as: UTF8.self)
+    }
+
     /// The request with header fields and options, parameters aside.
     private func prepared(_ request: SessionRequest) -> SessionRequest {
         var prepared = request
@@ -144,12 +153,12 @@ extension HTTPRequestSerializer {
     /// Replaces a default header field, or removes it with nil; names are compared without regard to case.
     ///
     /// - Throws: ``SessionError/Code/invalidHeaderField`` for no token or a control byte (RFC 9110 §5.5).
-    public mutating func setValue(_ value: String?, forField name: String) throws(SessionError) {
-        try headerFields.setChecked(value, forField: name)
+    public mutating func setValue(_ value: String?, forHeader name: String) throws(SessionError) {
+        try headerFields.setChecked(value, forHeader: name)
     }
 
     /// The value of a default header field; nil where there is none.
-    public func value(forField name: String) -> String? {
+    public func value(forHeader name: String) -> String? {
         HTTPField.Name(name).flatMap { headerFields[$0] }
     }
 
@@ -178,15 +187,8 @@ extension HTTPRequestSerializer {
 
 extension HTTPFields {
     /// Replaces a field, or removes it with nil; throws ``SessionError/Code/invalidHeaderField``.
-    mutating func setChecked(_ value: String?, forField name: String) throws(SessionError) {
-        guard let fieldName = HTTPField.Name(name) else {
-            throw SessionError(.invalidHeaderField, "\(TextQuote(name)) is no name of a header field")
-        }
-        if let value, !HTTPField.isValidValue(value) {
-            throw SessionError(
-                .invalidHeaderField, "the value of \(fieldName) has a line break or another control character"
-            )
-        }
-        self[fieldName] = value
+    mutating func setChecked(_ value: String?, forHeader name: String) throws(SessionError) {
+        let field = try HTTPField(checked: name, value ?? "")
+        self[field.name] = value
     }
 }

@@ -3,7 +3,7 @@
 import HTTPTypes
 
 /// The conditions that a serializer puts into requests: only those that were set, even to their default.
-public struct RequestOptionChanges: Sendable, Equatable, Codable {
+public struct RequestOptionChanges: Sendable, Equatable, Codable, Configurable {
     /// Replaces ``RequestOptions/timeoutInterval``.
     public var timeoutInterval: Duration?
     /// Replaces ``RequestTimeouts/connect``.

@@ -10,7 +10,7 @@ public import HTTPTypes
 public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ValidatingResponseSerializer {
     /// Which responses are acceptable; the types of JSON unless said.
     public var validation: ResponseValidation
-    /// What reads the content.
+    /// What reads the content; a decoder of ``JSONCoding`` at first.
     public var decoder: any ContentDecoder
     /// The status codes whose responses need no content.
     public var emptyStatusCodes: StatusCodes = [204...205]
@@ -20,7 +20,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Validati
     /// A serializer of JSON, or of whatever the decoder reads.
     public init(
         _ type: Value.Type = Value.self, validation: ResponseValidation = JSONResponseSerializer().validation,
-        decoder: any ContentDecoder = JSONDecoder()
+        decoder: any ContentDecoder = JSONCoding.decoder()
     ) {
         self.validation = validation
         self.decoder = decoder

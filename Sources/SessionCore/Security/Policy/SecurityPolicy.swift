@@ -24,9 +24,9 @@ public import FoundationEssentials
 ///
 /// With libcurl on OpenSSL 3 all of it works. Other TLS libraries have mode none, and mode public key with
 /// ``pinnedKeys`` for the server's own key; sessions refuse policies that ask for more.
-public struct SecurityPolicy: Sendable, Equatable, Codable {
+public struct SecurityPolicy: Sendable, Equatable, Codable, Configurable {
     /// What servers are compared with.
-    public let pinningMode: PinningMode
+    public var pinningMode: PinningMode
     /// Pinned certificates in DER form: anchors of mode certificate; of mode public key their keys.
     ///
     /// In mode public key, blobs out of which no key can be read are skipped.
@@ -46,8 +46,11 @@ public struct SecurityPolicy: Sendable, Equatable, Codable {
     /// The certificate and key to show to servers that ask for one; nil.
     public var clientIdentity: ClientIdentity?
 
+    /// The default policy: no pins.
+    public init() { pinningMode = .none }
+
     /// The default policy with pins in the way of this mode.
-    public init(pinningMode: PinningMode = .none, pinnedCertificates: some Sequence<Data> = []) {
+    public init(pinningMode: PinningMode, pinnedCertificates: some Sequence<Data> = []) {
         self.pinningMode = pinningMode
         self.pinnedCertificates = Set(pinnedCertificates)
     }

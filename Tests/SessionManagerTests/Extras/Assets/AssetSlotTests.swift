@@ -75,7 +75,7 @@ struct AssetSlotTests {
         let plain = try await loader.load(lab.request("/body?type=text/html&text=g%C3%BCn"))
         #expect(plain == "gün")
         var fields = try lab.request("/headers")
-        try fields.setValue("yes", forField: "X-Custom")
+        try fields.setValue("yes", forHeader: "X-Custom")
         #expect(try await loader.load(fields).contains("yes"))
         let held = try lab.request("/hold/af258?key=af258")
         let first = Task { try await loader.load(held) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReachTesting
 import Reachability
 import SessionCore
 import SessionManager
@@ -162,9 +163,9 @@ struct ActivityIndicatorTests {
         let binding = TaskBinding { seen.append($0) }
         binding.bind(to: task)
         let lost = HoldReason.network("eth0: no carrier")
-        lab.network.set(.unreachable)
+        lab.network.become(.unreachable)
         await seen.wait { $0.last?.waitingReason == lost }
-        lab.network.set(.wired)
+        lab.network.become(.wired)
         let moments = await seen.wait { $0.last?.waitingReason == nil && $0.count > 1 }
         #expect(moments.contains { $0.waitingReason == lost })
         try await lab.origin.release("af256-wait")

@@ -70,7 +70,7 @@ struct Load: Sendable {
         await untilDone { done in
             start(done) {
                 try manager.downloadTask(
-                    with: request, destination: { _, _ in DownloadDestination(path, replacesExisting: true) },
+                    with: request, destination: .file(DownloadDestination(path, replacesExisting: true)),
                     completion: { _, _, error in
                         counters.record(error == nil ? 0 : nil)
                         done()
