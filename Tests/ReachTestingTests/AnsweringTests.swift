@@ -164,8 +164,11 @@ import Testing
             arrived.yield(request.path)
             return .silence
         }
+        // Without a limit of silence, which would pass on a busy machine.
+        let patient = RequestOptions { $0.timeoutInterval = .zero }
         let tasks = try (0..<3).map {
-            try manager.dataTask(with: SessionRequest("https://api.example.com/\($0)"))
+            try manager.dataTask(
+                with: SessionRequest("https://api.example.com/\($0)", options: patient))
         }
         let events = manager.events
         for task in tasks { task.resume() }
