@@ -75,14 +75,19 @@ public final class URLSessionManager: Sendable {
         state = Mutex(State(serializer: responseSerializer, queue: completionQueue, policy: securityPolicy))
     }
 
-    /// A manager whose connections are made by this loop's thread, and so in that thread's network namespace,
-    /// which the shared reachability manager does not watch.
+    /// A manager whose connections are made by this loop's thread, and so in that thread's network namespace.
+    ///
+    /// The shared reachability manager watches another one: one that is never started takes its place.
     package init(
         configuration: SessionConfiguration, securityPolicy: SecurityPolicy, on reactor: Reactor,
-        queue: RequestQueue.Settings = RequestQueue.Settings { $0.follows = .none }
+        queue: RequestQueue.Settings = RequestQueue.Settings()
     ) {
         self.configuration = configuration
         makeCarrier = nil
+        var queue = queue
+        let idle = ReachabilityManager()
+        queue.startsMonitoring = false
+        queue.sharedManager = { idle }
         self.queue = RequestQueue(queue, reactor: reactor, events: hub)
         self.reactor = .success(reactor)
         state = Mutex(State(serializer: HTTPResponseSerializer(), queue: .own, policy: securityPolicy))
