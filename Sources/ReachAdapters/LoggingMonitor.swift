@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Logging
+    import FoundationEssentials
     public import Logging
     public import Reachability
     import SessionCore
