@@ -17,8 +17,7 @@
     /// OpenTelemetry's HTTP clients: `http.request.method`, `server.address`, `http.response.status_code`.
     public final class TransferTracing: RequestAdapter {
         private struct Spans {
-            var parent: InstrumentationContext
-            var task: (any Span)?
+            let task: any Span
             var exchange: (any Span)?
         }
 
@@ -40,7 +39,7 @@
 
         /// The request with the context of its task's span.
         public func adapt(_ request: SessionRequest, state: RequestState) async throws -> SessionRequest {
-            guard let context = spans.withLock({ $0[state.identifier]?.task?.context }) else {
+            guard let context = spans.withLock({ $0[state.identifier]?.task.context }) else {
                 return request
             }
             var request = request
@@ -60,16 +59,16 @@
                 }
             case .retrying(let count, let error, _):
                 change(task) { spans in
-                    spans.task?.addEvent(
+                    spans.task.addEvent(
                         SpanEvent(
                             name: "retry",
                             attributes: ["count": .int64(Int64(count + 1)), "error": "\(error.code)"]))
                 }
             case .parked(let sentence):
                 change(task) {
-                    $0.task?.addEvent(SpanEvent(name: "parked", attributes: ["reason": .string(sentence)]))
+                    $0.task.addEvent(SpanEvent(name: "parked", attributes: ["reason": .string(sentence)]))
                 }
-            case .unparked: change(task) { $0.task?.addEvent(SpanEvent(name: "unparked")) }
+            case .unparked: change(task) { $0.task.addEvent(SpanEvent(name: "unparked")) }
             case .measured: endExchange(of: task)
             case .completed(let error): end(task, error)
             default: break
@@ -92,7 +91,7 @@
                 "HTTP task", context: InstrumentationContext.current ?? .topLevel, ofKind: .internal)
             span.describe(request)
             spans.withLock {
-                $0[task.identifier] = Spans(parent: span.context, task: span, exchange: nil)
+                $0[task.identifier] = Spans(task: span)
             }
         }
 
@@ -100,7 +99,7 @@
             endExchange(of: task)
             change(task) { spans in
                 let span = tracer.startAnySpan(
-                    request.method.rawValue, context: spans.parent, ofKind: .client)
+                    request.method.rawValue, context: spans.task.context, ofKind: .client)
                 span.describe(request)
                 spans.exchange = span
             }
@@ -117,10 +116,10 @@
             endExchange(of: task)
             let own = spans.withLock { $0.removeValue(forKey: task.identifier) }
             if let error, !error.isCancellation {
-                own?.task?.recordError(error)
-                own?.task?.setStatus(SpanStatus(code: .error, message: error.message))
+                own?.task.recordError(error)
+                own?.task.setStatus(SpanStatus(code: .error, message: error.message))
             }
-            own?.task?.end()
+            own?.task.end()
         }
     }
 
