@@ -12,25 +12,10 @@ package struct KernelEvaluation: Sendable {
 
     // A path through six stacked devices needs about ten rounds.
     private static let roundLimit = 40
-    // Questions of an earlier evaluation that are asked along with the first ones, at most.
-    private static let recalledLimit = 32
 
     /// Evaluates with the answers of `kernel`.
-    ///
-    /// - Parameter previous: The answers of an earlier evaluation. What it asked is mostly asked again after a
-    ///   change of a route, so those questions go out with the first ones and save a round.
-    package init(
-        _ evaluator: PathEvaluator, _ kernel: any KernelQuerying, after previous: Snapshot = Snapshot()
-    ) throws(ReachabilityError) {
-        let opening = evaluator.openingQuestions.filter { kernel.cache[$0] == nil }
-        var questions = opening
-        if previous.entries.count <= Self.recalledLimit {
-            for entry in previous.entries where entry.question.isSingle && kernel.cache[entry.question] == nil
-            {
-                if !opening.contains(entry.question) { questions.append(entry.question) }
-            }
-        }
-        try kernel.answer(questions, in: &snapshot, keeping: opening.count)
+    package init(_ evaluator: PathEvaluator, _ kernel: any KernelQuerying) throws(ReachabilityError) {
+        try kernel.answer(evaluator.openingQuestions.filter { kernel.cache[$0] == nil }, in: &snapshot)
         let result: (ReachabilityPath, Duration?)? = try kernel.askUntilComplete(
             &snapshot, rounds: Self.roundLimit
         ) { snapshot, cache in
@@ -84,12 +69,11 @@ extension KernelQuerying {
         return nil
     }
 
-    /// Asks, and adds the first `count` answers to the snapshot; the others are only cached.
     fileprivate func answer(
-        _ questions: [KernelQuestion], in snapshot: inout Snapshot, keeping count: Int = .max
+        _ questions: [KernelQuestion], in snapshot: inout Snapshot
     ) throws(ReachabilityError) {
         guard !questions.isEmpty else { return }
         let answers = try answers(to: questions)
-        for (question, answer) in zip(questions, answers).prefix(count) { snapshot.add(question, answer) }
+        for (question, answer) in zip(questions, answers) { snapshot.add(question, answer) }
     }
 }

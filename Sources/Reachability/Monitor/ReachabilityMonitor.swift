@@ -16,8 +16,6 @@ final class ReachabilityMonitor {
     private var machine: ReachabilityStateMachine
     private var source: (any EventSource)?
     private var kernel: (any KernelQuerying)?
-    /// What the last evaluation used.
-    private var previous = Snapshot()
     private var timer: TimerID?
     private var counters = MonitorCounters()
     private var failure: ReachabilityError?
@@ -180,8 +178,7 @@ final class ReachabilityMonitor {
             counters.evaluations += 1
             evaluator?.costs.hints = environment.hints?.all ?? []
             guard let evaluator else { return try evaluateUnresolved(kernel, began) }
-            var evaluation = try KernelEvaluation(evaluator, kernel, after: previous)
-            defer { previous = evaluation.snapshot }
+            var evaluation = try KernelEvaluation(evaluator, kernel)
             if updateTunnelEndpoints(evaluation.snapshot) {
                 // As in `start()`: set the hosts first, then evaluate.
                 kernel.forgetRoutes()
