@@ -125,7 +125,7 @@ final class RequestSteps {
         }
         // A carrier without sockets has no connection to hand over.
         if let upgrade = task.plan.upgrade, let engine = engine as? TransferEngine {
-            transfer.takeover = upgrade.takeover(of: transfer, on: engine)
+            transfer.takeover = upgrade.takeover(of: UpgradedExchange(transfer, on: engine))
         }
         if let unsent { transfer.adoptBody(of: unsent) }
         unsent = nil

@@ -39,7 +39,7 @@ public final class URLSessionManager: Sendable {
 
     /// What all sessions of this manager have in common.
     public let configuration: SessionConfiguration
-    let reactor: Result<Reactor, SessionError>
+    package let reactor: Result<Reactor, SessionError>
     /// Makes what carries out the transfers instead of libcurl; nil for libcurl.
     let makeCarrier: CarrierMaker?
     private let state: Mutex<State>

@@ -4,6 +4,7 @@ import EventLoop
 import FoundationEssentials
 import HTTPTypes
 public import SessionCore
+public import SessionManager
 
 extension URLSessionManager {
     /// A WebSocket, which connects at once, or as soon as the network and the queue permit.
@@ -19,7 +20,7 @@ extension URLSessionManager {
     ///   - taskOptions: what it asks of the queue, its credential and handlers; progress, blocks and files
     ///     mean nothing.
     /// - Throws: where address, names or header fields cannot be used, and
-    ///   ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
+    ///   ``SessionError/Code/invalidated`` after `invalidate(cancellingTasks:resettingSession:)`.
     public func webSocket(
         _ address: String, protocols: [String] = [], headers: any RequestHeaders = [String: String](),
         options: WebSocketOptions = WebSocketOptions(), taskOptions: TaskOptions? = nil
@@ -48,22 +49,9 @@ extension URLSessionManager {
         let driver = LoopBound(
             WebSocketDriver(self, request, protocols: protocols, options, taskOptions, channel, on: reactor),
             to: reactor)
-        let first = try webSocketTask(request, taskOptions, by: driver)
+        let first = try task(request, taskOptions, upgradedBy: WebSocketUpgrade(driver))
         driver.perform { $0.connect(by: first) }
         return WebSocket(channel, driver)
-    }
-
-    /// A task whose connection becomes one of a WebSocket.
-    func webSocketTask(
-        _ request: SessionRequest, _ options: TaskOptions?, by driver: LoopBound<WebSocketDriver>
-    ) throws(SessionError) -> SessionTask {
-        var plan = plan(options).value
-        plan.upgrade = WebSocketUpgrade(driver)
-        plan.options.completionGroup = nil
-        plan.completion = nil
-        plan.validation = nil
-        plan.cache = nil
-        return try task(request, .stream, Shared(plan), isResumedNext: true)
     }
 }
 
@@ -77,7 +65,7 @@ extension HTTPSessionManager {
     ///   - options: reconnecting, pings, limits.
     ///   - taskOptions: what it asks of the queue, its credential and handlers; progress, blocks and files
     ///     mean nothing.
-    /// - Throws: as ``URLSessionManager/webSocket(_:protocols:headers:options:taskOptions:)``.
+    /// - Throws: as the same function of `URLSessionManager`.
     public func webSocket(
         _ address: String, protocols: [String] = [], headers: any RequestHeaders = [String: String](),
         options: WebSocketOptions = WebSocketOptions(), taskOptions: TaskOptions? = nil

@@ -5,6 +5,7 @@ import SessionCore
 import SessionManager
 import TestSupport
 import Testing
+import WebSockets
 
 @Suite(
     "WebSockets", .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"),

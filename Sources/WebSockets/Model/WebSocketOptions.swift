@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReachabilityCore
+
 /// How a WebSocket behaves.
 public struct WebSocketOptions: Sendable, Equatable {
     /// Whether it connects again after a loss; it does not.
     ///
     /// What was under way at a loss may be gone, and the server knows nothing of what the former connection
-    /// had subscribed to: a program has to handle `WebSocketEvent.opened` before it asks for this.
+    /// had subscribed to: a program has to handle ``WebSocketEvent/opened(_:)`` before it asks for this.
     public var reconnects: WebSocketReconnection
     /// After how long without a byte from the server it is pinged; 30 s, nil for never.
     ///
@@ -76,4 +78,9 @@ public struct WebSocketReconnection: Sendable, Equatable {
         self.longestDelay = longestDelay
         self.attempts = attempts
     }
+}
+
+extension Duration {
+    /// Whole nanoseconds, bounded to 146 years either way, so that an instant can be added to them.
+    var boundedNanoseconds: Int64 { min(max(inNanoseconds, .min / 2), .max / 2) }
 }

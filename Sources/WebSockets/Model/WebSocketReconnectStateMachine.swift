@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import SessionCore
+
 /// Decides whether a WebSocket connects again after its connection has ended, or could not be made, and when.
 ///
 /// Errors that another attempt cannot change end it: a refusal by the server, a certificate, a broken
@@ -37,6 +39,13 @@ package struct WebSocketReconnectStateMachine: Sendable {
         self.firstDelay = max(0, firstDelay)
         self.longestDelay = max(0, longestDelay)
         mostAttempts = attempts ?? .max
+    }
+
+    /// With the pauses and attempts that a program has set.
+    package init(_ rules: WebSocketReconnection) {
+        self.init(
+            firstDelay: rules.firstDelay.boundedNanoseconds,
+            longestDelay: rules.longestDelay.boundedNanoseconds, attempts: rules.attempts)
     }
 
     /// A connection is open.

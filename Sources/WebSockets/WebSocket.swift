@@ -3,6 +3,7 @@
 import EventLoop
 public import FoundationEssentials
 public import SessionCore
+import SessionManager
 
 /// A connection over which both sides send messages at any time (RFC 6455).
 ///
@@ -12,7 +13,7 @@ public import SessionCore
 ///
 /// It is made, and held by the queue, as a request is: it waits for the network, for its turn and for what
 /// the task's options ask for, with their hold reasons. Once it is open it takes no place among the requests.
-/// It lasts until one side closes it, its path dies (see ``SessionCore/WebSocketOptions/reconnects``), or the
+/// It lasts until one side closes it, its path dies (see ``WebSocketOptions/reconnects``), or the
 /// last reference is released. Every member may be used from any thread.
 public final class WebSocket: Sendable {
     private let channel: WebSocketChannel
@@ -56,7 +57,7 @@ public final class WebSocket: Sendable {
 
     /// Sends a message.
     ///
-    /// Waits while there is no connection, and while ``SessionCore/WebSocketOptions/sendBufferSize`` bytes
+    /// Waits while there is no connection, and while ``WebSocketOptions/sendBufferSize`` bytes
     /// wait for the network. When it returns the message is on its way; only the other side can say that it
     /// has come.
     ///
@@ -79,9 +80,10 @@ public final class WebSocket: Sendable {
     ///   ``SessionError/Code/cancelled``.
     public func ping() async throws(SessionError) -> Duration {
         _ = try await channel.opening()
-        let number = Future<UInt64?>()
-        driver.perform { number.fulfil($0.ping()) }
-        guard let sent = await number.value else {
+        let number: UInt64? = await withUnsafeContinuation { continuation in
+            driver.perform { continuation.resume(returning: $0.ping()) }
+        }
+        guard let sent = number else {
             throw SessionError(.networkConnectionLost, "the connection ended before the ping was sent")
         }
         return .nanoseconds(try await channel.pong(sent))
@@ -91,7 +93,7 @@ public final class WebSocket: Sendable {
 
     /// Closes it: what `send` has accepted leaves, then a close frame; returns when all is over.
     ///
-    /// The other side has ``SessionCore/WebSocketOptions/closeTimeout`` to answer. What it sends meanwhile is
+    /// The other side has ``WebSocketOptions/closeTimeout`` to answer. What it sends meanwhile is
     /// still among ``messages``, as far as there is room. Where nothing is open, nothing is sent.
     ///
     /// - Parameters:

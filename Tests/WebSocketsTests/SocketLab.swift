@@ -5,6 +5,7 @@ import Glibc
 import SessionCore
 import SessionManager
 import TestSupport
+import WebSockets
 
 /// A server of WebSockets (`Tests/Origin/sockets`) in a namespace of its own, and what it tells.
 final class SocketServer: Sendable {
@@ -37,7 +38,7 @@ final class SocketServer: Sendable {
         real: String? = nil
     ) async throws {
         let script =
-            "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Origin/sockets"
+            "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/Origin/sockets"
         var command = ["/usr/bin/python3", "-B", script, address, "\(port)"]
         if let certificate { command += ["--tls", certificate, certificate] }
         if let real { command += ["--real", real] }

@@ -3,6 +3,7 @@
 import FoundationEssentials
 import SessionCore
 import Testing
+import WebSockets
 
 @Suite("Cookies of a handshake")
 struct StoredCookieTests {

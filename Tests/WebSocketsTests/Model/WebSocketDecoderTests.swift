@@ -3,6 +3,7 @@
 import FoundationEssentials
 import SessionCore
 import Testing
+import WebSockets
 
 @Suite("Frames of a WebSocket that come")
 struct WebSocketDecoderTests {

@@ -2,6 +2,7 @@
 
 package import FoundationEssentials
 import HTTPTypes
+package import SessionCore
 
 /// The request that asks a server for a WebSocket, and the check of its answer (RFC 6455 §4.1).
 package struct WebSocketHandshake: Sendable {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import SessionCore
+
 /// Decides what one connection of a WebSocket does next: one method for each event, one action for each
 /// answer (RFC 6455 §4, §5.5, §7).
 ///
@@ -54,6 +56,14 @@ package struct WebSocketStateMachine: ~Copyable, Sendable {
             self.keepAlive = keepAlive
             self.pongLimit = pongLimit
             self.closeLimit = closeLimit
+        }
+
+        /// As a program has set it; a server is pinged after 1 ms at the earliest.
+        package init(_ options: WebSocketOptions) {
+            self.init(
+                keepAlive: options.keepAlive.map { max(1_000_000, $0.boundedNanoseconds) },
+                pongLimit: options.pongTimeout.boundedNanoseconds,
+                closeLimit: options.closeTimeout.boundedNanoseconds)
         }
     }
 

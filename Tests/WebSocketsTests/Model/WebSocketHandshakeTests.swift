@@ -4,6 +4,7 @@ import FoundationEssentials
 import HTTPTypes
 import SessionCore
 import Testing
+import WebSockets
 
 @Suite("The handshake of a WebSocket")
 struct WebSocketHandshakeTests {

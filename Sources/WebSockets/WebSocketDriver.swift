@@ -2,6 +2,7 @@
 
 import EventLoop
 import SessionCore
+import SessionManager
 
 /// Makes the connections of a WebSocket, one after the other, as ``WebSocketReconnectStateMachine`` decides;
 /// on the loop's thread.
@@ -42,10 +43,7 @@ final class WebSocketDriver {
         self.taskOptions = taskOptions
         self.channel = channel
         self.reactor = reactor
-        let rules = options.reconnects
-        machine = WebSocketReconnectStateMachine(
-            firstDelay: rules.firstDelay.nanoseconds, longestDelay: rules.longestDelay.nanoseconds,
-            attempts: rules.attempts)
+        machine = WebSocketReconnectStateMachine(options.reconnects)
     }
 
     // MARK: Connecting
@@ -61,7 +59,8 @@ final class WebSocketDriver {
             if let first {
                 next = first
             } else {
-                next = try manager.webSocketTask(request, taskOptions, by: LoopBound(self, to: reactor))
+                let upgrade = WebSocketUpgrade(LoopBound(self, to: reactor))
+                next = try manager.task(request, taskOptions, upgradedBy: upgrade)
             }
             task = next
             channel.change(waking: []) { $0.task = next }
@@ -74,8 +73,8 @@ final class WebSocketDriver {
     }
 
     /// The next exchange of the task begins.
-    func makeLine(_ transfer: Transfer, _ engine: TransferEngine) -> WebSocketLine {
-        let new = WebSocketLine(transfer, engine, self)
+    func makeLine(_ exchange: UpgradedExchange) -> WebSocketLine {
+        let new = WebSocketLine(exchange, self)
         line = new
         return new
     }
@@ -104,7 +103,7 @@ final class WebSocketDriver {
         let error = error(of: outcome, end, wasOpen: wasOpen)
         if isCancelled || isClosing || outcome.error?.code == .cancelled {
             return self.end(
-                isClosing && !isCancelled ? .success(()) : .failure(error ?? ended.cancelledError))
+                isClosing && !isCancelled ? .success(()) : .failure(error ?? cancelledError))
         }
         guard let error else { return self.end(.success(())) }
         let cause: WebSocketReconnectStateMachine.Cause =
@@ -128,8 +127,8 @@ final class WebSocketDriver {
     /// Whether the network may take as long as it wants: after a limit of its own a task says that there is
     /// none.
     private var waitsForNetwork: Bool {
-        let values = taskOptions?.queueValues ?? QueueOptions.defaults
-        return values.waitsForNetwork && values.offlineLimit == nil && manager.queue.offlineLimit == nil
+        let isPatient = taskOptions.map { $0.waitsForNetwork && $0.offlineLimit == nil } ?? true
+        return isPatient && manager.queue.offlineLimit == nil
     }
 
     /// What the end of a connection means for the program; nil for a normal end.
@@ -176,10 +175,13 @@ final class WebSocketDriver {
         guard !hasEnded else { return }
         isCancelled = true
         guard let task else {
-            return end(
-                .failure(SessionError(.cancelled, "the WebSocket was cancelled", failingURL: request.url)))
+            return end(.failure(cancelledError))
         }
         task.cancel()
+    }
+
+    private var cancelledError: SessionError {
+        SessionError(.cancelled, "the WebSocket was cancelled", failingURL: request.url)
     }
 }
 
@@ -199,7 +201,7 @@ final class WebSocketUpgrade: ConnectionUpgrade {
 
     init(_ driver: LoopBound<WebSocketDriver>) { self.driver = driver }
 
-    func takeover(of transfer: Transfer, on engine: TransferEngine) -> any ConnectionTakeover {
-        driver.here { $0.makeLine(transfer, engine) }
+    func takeover(of exchange: UpgradedExchange) -> any ConnectionTakeover {
+        driver.here { $0.makeLine(exchange) }
     }
 }

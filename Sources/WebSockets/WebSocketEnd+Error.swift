@@ -31,6 +31,29 @@ extension WebSocketEnd {
     }
 }
 
+/// Why a handshake fails.
+extension SessionError {
+    static var endedBeforeAnswer: SessionError {
+        SessionError(
+            .networkConnectionLost, "the server ended the connection before it answered the handshake",
+            advice: "try again; if it happens always, the server is broken")
+    }
+
+    static func handshakeCannotCarry(_ scheme: String) -> SessionError {
+        SessionError(
+            .userAuthenticationRequired,
+            "the server wants \(scheme), which the handshake of a WebSocket cannot carry",
+            advice: "have the server take Basic over TLS, or a token in Authorization")
+    }
+
+    /// What came in the place of an answer to the handshake.
+    static var brokenUpgradeHead: SessionError {
+        SessionError(
+            .badServerResponse, "the server sends more than 256 KiB of header fields, or none of HTTP",
+            advice: "the server, or a proxy before it, is broken or hostile")
+    }
+}
+
 extension UInt64 {
     /// The content of a ping with this number.
     var bytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: self >> UInt64(56 - 8 * $0)) } }

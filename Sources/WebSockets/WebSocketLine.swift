@@ -2,6 +2,7 @@
 
 import EventLoop
 import SessionCore
+import SessionManager
 
 /// One connection of a WebSocket, from its handshake to its end: carries out what ``WebSocketStateMachine``
 /// decides; on the loop's thread.
@@ -11,19 +12,19 @@ final class WebSocketLine {
     /// So much is read before others have their turn.
     private static let turnSize = 1 << 20
 
-    private let engine: TransferEngine
+    private let reactor: Reactor
     private let channel: WebSocketChannel
     private weak var driver: WebSocketDriver?
     /// Nil after the end.
-    private var transfer: Transfer?
+    private var exchange: UpgradedExchange?
     private var connection: TakenConnection?
     private let handshake: WebSocketHandshake
-    private var head = UpgradeHead()
+    private var head = UpgradeHead(limit: UpgradedExchange.headLimit)
     private var machine: WebSocketStateMachine
     private var decoder: WebSocketDecoder
     private var writer: WebSocketWriter
     private var output = OutputPiece()
-    private lazy var timer = DeadlineTimer(on: engine.reactor) { [unowned self] in
+    private lazy var timer = DeadlineTimer(on: reactor) { [unowned self] in
         perform(machine.timeCame(at: Reactor.now))
         flush()
     }
@@ -33,9 +34,9 @@ final class WebSocketLine {
     private var mayWrite = true
     private var readsLater = false
 
-    init(_ transfer: Transfer, _ engine: TransferEngine, _ driver: WebSocketDriver) {
-        self.transfer = transfer
-        self.engine = engine
+    init(_ exchange: UpgradedExchange, _ driver: WebSocketDriver) {
+        self.exchange = exchange
+        reactor = exchange.reactor
         self.driver = driver
         channel = driver.channel
         let options = driver.options
@@ -43,10 +44,7 @@ final class WebSocketLine {
         handshake = WebSocketHandshake(
             nonce: (0..<16).map { _ in UInt8.random(in: 0 ... .max, using: &random) },
             protocols: driver.protocols)
-        machine = WebSocketStateMachine(
-            WebSocketStateMachine.Timing(
-                keepAlive: options.keepAlive.map { max(1_000_000, $0.nanoseconds) },
-                pongLimit: options.pongTimeout.nanoseconds, closeLimit: options.closeTimeout.nanoseconds))
+        machine = WebSocketStateMachine(WebSocketStateMachine.Timing(options))
         decoder = WebSocketDecoder(maximumMessageSize: options.maximumMessageSize)
         writer = WebSocketWriter(fragmentSize: options.fragmentSize)
     }
@@ -136,82 +134,72 @@ final class WebSocketLine {
         flush()
         guard !readsLater else { return }
         readsLater = true
-        _ = engine.reactor.schedule(at: Reactor.now) { [weak self] in
+        _ = reactor.schedule(at: Reactor.now) { [weak self] in
             self?.readsLater = false
             self?.read()
         }
     }
 
     private func received(_ bytes: UnsafeRawBufferPointer) {
-        engine.clock.update()
-        transfer?.lastActivity = engine.clock.now
+        guard let now = exchange?.bytesCame() else { return }
         var position = 0
         if machine.state == .connecting {
             position = receivedHead(bytes)
             guard machine.state == .open else { return }
         }
-        machine.bytesCame(at: engine.clock.now)
+        machine.bytesCame(at: now)
         while connection != nil, let item = decoder.next(bytes, &position) {
-            perform(machine.received(item, at: engine.clock.now))
+            perform(machine.received(item, at: now))
         }
     }
 
     private func connectionLost(_ error: SessionError?) {
         guard machine.state == .connecting else { return perform(machine.connectionLost(error)) }
-        guard let transfer else { return }
         // The content of a refusal may end with the connection.
-        if transfer.response != nil { return finish(nil) }
-        finish(
-            error
-                ?? SessionError(
-                    .networkConnectionLost,
-                    "the server ended the connection before it answered the handshake",
-                    advice: "try again; if it happens always, the server is broken"))
+        if exchange?.response != nil { return finish(nil) }
+        finish(error ?? .endedBeforeAnswer)
     }
 
     // MARK: The handshake
 
-    private func sendHead(_ transfer: Transfer) {
-        let cookies = transfer.options.handlesCookies ? CookieJar(transfer)?.line : nil
-        output.fill(handshake.head(of: transfer.request, cookies: cookies))
+    private func sendHead(_ exchange: UpgradedExchange, _ connection: TakenConnection) {
+        let cookies = CookieJar(connection, for: exchange.request)?.line
+        output.fill(handshake.head(of: exchange.request, cookies: cookies))
         flush()
-        transfer.awaitAnswer()
+        exchange.sent()
     }
 
     /// Reads on in the server's answer; returns where the frames begin.
     private func receivedHead(_ bytes: UnsafeRawBufferPointer) -> Int {
         var position = 0
-        while let transfer, machine.state == .connecting, position < bytes.count {
-            if transfer.response != nil {
-                receivedContent(UnsafeRawBufferPointer(rebasing: bytes[position...]), transfer)
+        while let exchange, let connection, machine.state == .connecting, position < bytes.count {
+            if exchange.response != nil {
+                receivedContent(UnsafeRawBufferPointer(rebasing: bytes[position...]), exchange)
                 return bytes.count
             }
             guard let lines = head.next(bytes, &position) else { break }
-            if transfer.options.handlesCookies { CookieJar(transfer)?.store(lines) }
-            guard lines.withUnsafeBytes({ transfer.received(head: $0) }) else {
-                finish(transfer.failure)
+            CookieJar(connection, for: exchange.request)?.store(lines)
+            guard exchange.received(head: lines) else {
+                finish(exchange.failure)
                 return bytes.count
             }
-            if transfer.response != nil, machine.state == .connecting, head.contentLeft(transfer) == 0 {
+            if exchange.response != nil, machine.state == .connecting,
+                head.contentLeft(of: exchange.announcedLength) == 0
+            {
                 finish(nil)
             }
         }
-        if head.isBroken { finish(Self.brokenHead) }
+        if head.isBroken { finish(.brokenUpgradeHead) }
         return position
     }
 
     /// The content of an answer that opens nothing: it says why.
-    private func receivedContent(_ bytes: UnsafeRawBufferPointer, _ transfer: Transfer) {
-        let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(head.contentLeft(transfer)))
-        guard transfer.received(content: part) == part.count else { return finish(transfer.failure) }
+    private func receivedContent(_ bytes: UnsafeRawBufferPointer, _ exchange: UpgradedExchange) {
+        let left = head.contentLeft(of: exchange.announcedLength)
+        let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(left))
+        guard exchange.received(content: part) else { return finish(exchange.failure) }
         head.contentCame(part.count)
-        if head.contentLeft(transfer) == 0 { finish(nil) }
-    }
-
-    private static var brokenHead: SessionError {
-        SessionError(
-            .badServerResponse, "the server sends more than 256 KiB of header fields, or none of HTTP",
-            advice: "the server, or a proxy before it, is broken or hostile")
+        if part.count == left { finish(nil) }
     }
 
     // MARK: Writing
@@ -261,8 +249,8 @@ final class WebSocketLine {
 
     /// Ends the exchange, and with it the task.
     private func finish(_ error: SessionError?) {
-        guard let transfer else { return }
-        engine.end(transfer, error?.with(failingURL: transfer.request.url, response: transfer.response))
+        guard let exchange else { return }
+        exchange.end(error)
     }
 }
 
@@ -272,24 +260,18 @@ extension WebSocketLine: ConnectionTakeover {
     var hasConnection: Bool { connection != nil }
 
     func connected(_ connection: TakenConnection) {
-        guard let transfer else { return }
+        guard let exchange else { return }
         self.connection = connection
         connection.onReady = { [unowned self] in ready($0) }
-        isHeld = transfer.isSuspended
-        if let credentials = transfer.credentials, !credentials.isProxy {
-            return finish(
-                SessionError(
-                    .userAuthenticationRequired,
-                    "the server wants \(credentials.scheme), which the handshake of a WebSocket cannot carry",
-                    advice: "have the server take Basic over TLS, or a token in Authorization"))
-        }
-        sendHead(transfer)
+        isHeld = exchange.isSuspended
+        if let scheme = exchange.libraryScheme { return finish(.handshakeCannotCarry(scheme)) }
+        sendHead(exchange, connection)
     }
 
     func accept(_ response: SessionResponse) throws(SessionError) {
         let name = try handshake.check(response)
-        machine.opened(at: engine.clock.now)
-        if let transfer { engine.releaseSlot(of: transfer) }
+        machine.opened(at: Reactor.now)
+        exchange?.releaseSlot()
         driver?.opened(response, name)
     }
 
@@ -303,6 +285,6 @@ extension WebSocketLine: ConnectionTakeover {
         timer.cancel()
         connection?.release()
         connection = nil
-        transfer = nil
+        exchange = nil
     }
 }

@@ -3,6 +3,7 @@
 import FoundationEssentials
 import SessionCore
 import Testing
+import WebSockets
 
 @Suite("What a connection of a WebSocket does")
 struct WebSocketStateMachineTests {
@@ -18,6 +19,20 @@ struct WebSocketStateMachineTests {
 
     private func content(_ number: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) }
+    }
+
+    @Test("API-453 The times that a program sets count in nanoseconds, as far as a clock reaches")
+    func times() {
+        let second: Int64 = 1_000_000_000
+        #expect(
+            Machine.Timing(WebSocketOptions())
+                == Machine.Timing(keepAlive: 30 * second, pongLimit: 20 * second, closeLimit: 5 * second))
+        let extremes = WebSocketOptions(
+            keepAlive: .zero, pongTimeout: .seconds(Int64.max), closeTimeout: .seconds(Int64.min))
+        #expect(
+            Machine.Timing(extremes)
+                == Machine.Timing(keepAlive: 1_000_000, pongLimit: .max / 2, closeLimit: .min / 2))
+        #expect(Machine.Timing(WebSocketOptions(keepAlive: nil)).keepAlive == nil)
     }
 
     @Test("API-321 Messages are delivered and pings answered, from the handshake to the close frame")

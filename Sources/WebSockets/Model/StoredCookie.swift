@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import FoundationEssentials
+import SessionCore
 
 /// Where a request goes, for cookies.
 package struct CookieTarget: Sendable, Equatable {

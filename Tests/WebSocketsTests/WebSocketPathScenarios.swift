@@ -7,6 +7,7 @@ import SessionCore
 import SessionManager
 import TestSupport
 import Testing
+import WebSockets
 
 /// WebSockets whose network goes and comes, on a real kernel and with a network that a test sets.
 @Suite(

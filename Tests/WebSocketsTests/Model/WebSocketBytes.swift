@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import SessionCore
+import WebSockets
 
 /// Reads bytes that come in pieces of one size.
 func decode(

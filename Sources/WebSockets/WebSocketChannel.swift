@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SessionCore
+import SessionManager
 import Synchronization
 
 /// What lies between a program's tasks and the loop: events that came, messages that are to leave, and those

@@ -6,12 +6,13 @@ import SessionCore
 import SessionManager
 import TestSupport
 import Testing
+import WebSockets
 
 /// The Python package `websockets`, a server from outside this project.
 private enum StockServer {
     /// The folder in which `packaging/bootstrap --tests` installs it.
     static let folder: String = {
-        let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         return "/\(root)/.build-python"
     }()
 
