@@ -127,12 +127,24 @@ extension EasyHandle {
         set(CURLOPT_INTERFACE, new.interface)
         set(CURLOPT_BUFFERSIZE, new.bufferSize)
         set(CURLOPT_PROXY, new.proxy)
+        if old?.route !== new.route {
+            if let former = old?.route, new.route == nil { leave(former) }
+            if let route = new.route { route.calls.set(route, self) }
+        }
         if old?.credentials != new.credentials { apply(new.credentials) }
         if old?.cookies != new.cookies {
             // A handle without cookies has released the shared jar, and would make one of its own.
             if new.cookies, old != nil { set(CURLOPT_SHARE, pointer: share) }
             set(CURLOPT_COOKIEFILE, new.cookies ? "" : nil)
         }
+    }
+}
+
+extension EasyHandle {
+    /// Goes over the network again.
+    private func leave(_ route: SocketRoute) {
+        set(CURLOPT_UNIX_SOCKET_PATH, nil)
+        set(CURLOPT_NOPROXY, proxies.mayApply ? nil : "*")
     }
 }
 
@@ -171,6 +183,7 @@ final class EasyOptions {
     let proxy: String?
     let credentials: LibraryCredentials?
     let needsNewConnection: Bool
+    let route: SocketRoute?
     let isTrial: Bool
     /// Whether a proxy has to make a tunnel, also without TLS.
     let tunnels: Bool
@@ -198,7 +211,8 @@ final class EasyOptions {
             1, min((options.timeouts.connect ?? options.longestSilence).milliseconds, Int(Int32.max)))
         // An address or a host name would be understood as well without the prefix (CURLOPT_INTERFACE(3)).
         interface = transfer.interface(configuration).map { "if!\($0)" }
-        cookies = options.handlesCookies
+        route = transfer.route
+        cookies = options.handlesCookies && route?.isNamedByURL != true
         // Big buffers only where they pay: every running transfer has its own.
         let most = options.maximumBytesPerSecond.map(TransferPace.piece) ?? .max
         bufferSize = min(most, transfer.isBulk ? 256 << 10 : 16 << 10)
@@ -227,6 +241,7 @@ final class EasyOptions {
             && isSecure == transfer.isSecure && isBulk == transfer.isBulk
             && needsNewConnection == transfer.needsNewConnection && binding == transfer.binding
             && isTrial == transfer.isTrial && tunnels == (transfer.takeover != nil)
+            && route === transfer.route
             && method == transfer.request.method.rawValue
             && source.equals(transfer.request.sharedOptions)
     }
@@ -239,6 +254,6 @@ extension EasyOptions: Equatable {
             && one.bodyBufferSize == other.bodyBufferSize && one.credentials == other.credentials
             && one.source.equals(other.source) && one.isSecure == other.isSecure && one.isBulk == other.isBulk
             && one.binding == other.binding && one.needsNewConnection == other.needsNewConnection
-            && one.isTrial == other.isTrial && one.tunnels == other.tunnels
+            && one.isTrial == other.isTrial && one.tunnels == other.tunnels && one.route === other.route
     }
 }

@@ -42,6 +42,8 @@ public final class URLSessionManager: Sendable {
     let reactor: Result<Reactor, SessionError>
     /// Makes what carries out the transfers instead of libcurl; nil for libcurl.
     let makeCarrier: CarrierMaker?
+    /// nil where it speaks to the network alone.
+    private let sockets: SocketCalls?
     private let state: Mutex<State>
     private let hub = EventBroadcaster<SessionEvent>(isOrdered: true)
     /// Decides when tasks start, and holds them while there is no network.
@@ -55,13 +57,26 @@ public final class URLSessionManager: Sendable {
     ///   - responseSerializer: judges responses and makes objects of their content.
     ///   - completionQueue: where blocks are called.
     ///   - queue: when tasks start, and which network they follow; may be changed later by ``queue``.
-    public init(
+    public convenience init(
         configuration: SessionConfiguration = SessionConfiguration(),
         securityPolicy: SecurityPolicy = .default,
         responseSerializer: any ResponseSerializer = JSONResponseSerializer(),
         completionQueue: DeliveryQueue = .own, queue: RequestQueue.Settings = RequestQueue.Settings()
     ) {
+        self.init(
+            sockets: .all, configuration: configuration, securityPolicy: securityPolicy,
+            responseSerializer: responseSerializer, completionQueue: completionQueue, queue: queue)
+    }
+
+    /// The same, with `nil` for one that no URL can send to a socket of this machine.
+    package init(
+        sockets: SocketCalls?, configuration: SessionConfiguration = SessionConfiguration(),
+        securityPolicy: SecurityPolicy = .default,
+        responseSerializer: any ResponseSerializer = JSONResponseSerializer(),
+        completionQueue: DeliveryQueue = .own, queue: RequestQueue.Settings = RequestQueue.Settings()
+    ) {
         self.configuration = configuration
+        self.sockets = sockets
         makeCarrier = nil
         do throws(ReactorError) {
             reactor = .success(try Reactor.shared)
@@ -80,9 +95,10 @@ public final class URLSessionManager: Sendable {
     /// The shared reachability manager watches another one: one that is never started takes its place.
     package init(
         configuration: SessionConfiguration, securityPolicy: SecurityPolicy, on reactor: Reactor,
-        queue: RequestQueue.Settings = RequestQueue.Settings()
+        queue: RequestQueue.Settings = RequestQueue.Settings(), sockets: SocketCalls? = .all
     ) {
         self.configuration = configuration
+        self.sockets = sockets
         makeCarrier = nil
         var queue = queue
         let idle = ReachabilityManager()
@@ -100,6 +116,7 @@ public final class URLSessionManager: Sendable {
     ) {
         configuration = settings.configuration
         self.makeCarrier = makeCarrier
+        sockets = nil
         self.reactor = reactor
         queue = RequestQueue(settings.queue, reactor: try? reactor.get(), events: hub)
         state = Mutex(
@@ -193,7 +210,8 @@ public final class URLSessionManager: Sendable {
                 if let session = state.sessions.current { return session }
                 let session = Session(
                     configuration: configuration, policy: state.policy, serverJudge: state.serverJudge,
-                    reactor: reactor, events: hub, queue: queue, makeCarrier: makeCarrier)
+                    reactor: reactor, events: hub, queue: queue, makeCarrier: makeCarrier,
+                    sockets: sockets)
                 state.sessions.current = session
                 return session
             }

@@ -95,6 +95,14 @@ extension URL {
 }
 
 extension String {
+    /// Whether a URL may be one of a socket (`http+unix`, `https+unix`); quickly seen.
+    var mayNameSocket: Bool {
+        let start = utf8.prefix(6)
+        return start.count == 6 && (start.dropFirst(4).first == UInt8(ascii: "+") || start.last == UInt8(ascii: "+"))
+    }
+}
+
+extension String {
     /// The beginning of a URL up to its path.
     fileprivate var origin: String {
         var text = self

@@ -29,19 +29,23 @@ final class TransferEngine: TransferControl, TransferCarrier {
     let paths: TransferPaths
     private let idleTimeouts: IdleTimeouts
     let lookups: LinkLookups
+    /// nil where it speaks to the network alone.
+    private let socketCalls: SocketCalls?
     private var hook: HookID?
     private var isClosed = false
 
     init(
-        reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asks: Bool
+        reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asks: Bool,
+        sockets calls: SocketCalls? = nil
     ) throws(SessionError) {
         let library = try CurlLibrary.load()
         tls = try TLSSettings(policy, library, asks: asks, tlsProxy: configuration.tlsProxy)
         approvals = asks ? ServerTrustCache() : nil
         self.reactor = reactor
         self.configuration = configuration
+        socketCalls = calls
         turn = EngineTurn(reactor: reactor)
-        proxies = ProxyRules(configured: configuration.proxy)
+        proxies = ProxyRules(configured: configuration.unixSocket == nil ? configuration.proxy : "")
         sendsBodiesByHTTP2 = configuration.sendsBodiesByHTTP2 ?? library.sendsBodiesByHTTP2
         hosts = HostAdmission(limit: configuration.maximumConnectionsPerHost)
         sockets = CurlSockets(reactor: reactor)
@@ -192,6 +196,12 @@ final class TransferEngine: TransferControl, TransferCarrier {
     /// The origin of a URL that is written as text, and whether it is spoken to by TLS.
     func origin(of address: String) -> (origin: String, isSecure: Bool) { hosts.origin(of: address) }
 
+    /// The way to a URL whose server listens on a socket of this machine; nil for the network.
+    func route(to address: String) -> SocketRoute? {
+        guard let socketCalls, configuration.unixSocket != nil || address.mayNameSocket else { return nil }
+        return socketCalls.find(address, configuration.unixSocket)
+    }
+
     // MARK: From the slot to the result
 
     func begin(_ transfer: Transfer) {
@@ -207,6 +217,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
 
     private func send(_ transfer: Transfer) {
         do throws(SessionError) {
+            if let route = transfer.route { try route.calls.check(route) }
             try transfer.prepareBody()
             let easy = try handles.acquire()
             transfer.easy = easy
@@ -214,7 +225,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
             easy.prepare(transfer, configuration)
             if transfer.isSecure {
                 transfer.evaluator = tls.begin(
-                    easy.raw, host: transfer.request.url.host() ?? "", judge: transfer.judge)
+                    easy.raw, host: transfer.serverName, judge: transfer.judge)
             }
             idleTimeouts.begin(transfer)
             paths.begin(transfer)
