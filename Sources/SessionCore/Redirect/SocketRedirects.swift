@@ -6,7 +6,7 @@ import HTTPTypes
 /// How redirects of a server behind a socket of this machine are followed: on that socket alone.
 ///
 /// The server knows itself by the host that the request names, so its absolute targets with that host are its
-/// own. Elsewhere it sends nobody: it cannot know whether a program that speaks to it may use a network.
+/// own. It sends no program elsewhere: it cannot know whether that may use a network.
 package enum SocketRedirects {
     /// What follows from a response; the parameters are those of
     /// ``RedirectRules/decide(_:response:hops:)``.

@@ -128,8 +128,7 @@ extension EasyHandle {
         set(CURLOPT_BUFFERSIZE, new.bufferSize)
         set(CURLOPT_PROXY, new.proxy)
         if old?.route !== new.route {
-            if let former = old?.route, new.route == nil { leave(former) }
-            if let route = new.route { route.calls.set(route, self) }
+            if let route = new.route { route.calls.set(route, self) } else { leaveSocket() }
         }
         if old?.credentials != new.credentials { apply(new.credentials) }
         if old?.cookies != new.cookies {
@@ -142,7 +141,7 @@ extension EasyHandle {
 
 extension EasyHandle {
     /// Goes over the network again.
-    private func leave(_ route: SocketRoute) {
+    private func leaveSocket() {
         set(CURLOPT_UNIX_SOCKET_PATH, nil)
         set(CURLOPT_NOPROXY, proxies.mayApply ? nil : "*")
     }
@@ -210,8 +209,8 @@ final class EasyOptions {
         connectMilliseconds = max(
             1, min((options.timeouts.connect ?? options.longestSilence).milliseconds, Int(Int32.max)))
         // An address or a host name would be understood as well without the prefix (CURLOPT_INTERFACE(3)).
-        interface = transfer.interface(configuration).map { "if!\($0)" }
         route = transfer.route
+        interface = route == nil ? transfer.interface(configuration).map { "if!\($0)" } : nil
         cookies = options.handlesCookies && route?.isNamedByURL != true
         // Big buffers only where they pay: every running transfer has its own.
         let most = options.maximumBytesPerSecond.map(TransferPace.piece) ?? .max

@@ -24,11 +24,13 @@ public struct SessionConfiguration: Sendable, Equatable, Codable, Configurable {
     /// session was made, none is looked for later. Credentials stand in the address, `http://user:password@host:port`, or are asked of
     /// the handler of challenges, except those for SOCKS.
     public var proxy: String?
-    /// The socket of this machine that all requests go to, whatever host their URLs name (unix(7)); nil for none.
+    /// The socket of this machine that all requests go to, whatever host their URLs name (unix(7)); nil for
+    /// none.
     ///
     /// A whole path, or `@` and the name of an abstract socket. The host of a URL goes into the field `Host`:
     /// `http://localhost/v2/apps`. One socket alone can also stand in a URL, `http+unix://%2Frun%2Fsnapd.socket/v2/apps`,
-    /// without this setting. Neither needs a network, nor waits for one, nor uses ``proxy`` and ``interface``.
+    /// without this setting. Neither needs a network, nor waits for one, nor uses ``proxy`` and
+    /// ``interface``.
     public var unixSocket: String?
     /// Addresses of hosts, which are not looked up then: `HOST:PORT:ADDRESS[,ADDRESS]…` (CURLOPT_RESOLVE(3)).
     public var hostAddresses: [String] = []

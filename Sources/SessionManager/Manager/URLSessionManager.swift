@@ -57,18 +57,21 @@ public final class URLSessionManager: Sendable {
     ///   - responseSerializer: judges responses and makes objects of their content.
     ///   - completionQueue: where blocks are called.
     ///   - queue: when tasks start, and which network they follow; may be changed later by ``queue``.
-    public convenience init(
+    public init(
         configuration: SessionConfiguration = SessionConfiguration(),
         securityPolicy: SecurityPolicy = .default,
         responseSerializer: any ResponseSerializer = JSONResponseSerializer(),
         completionQueue: DeliveryQueue = .own, queue: RequestQueue.Settings = RequestQueue.Settings()
     ) {
-        self.init(
-            sockets: .all, configuration: configuration, securityPolicy: securityPolicy,
-            responseSerializer: responseSerializer, completionQueue: completionQueue, queue: queue)
+        self.configuration = configuration
+        sockets = .all
+        makeCarrier = nil
+        reactor = Self.sharedReactor
+        self.queue = RequestQueue(queue, reactor: try? reactor.get(), events: hub)
+        state = Mutex(State(serializer: responseSerializer, queue: completionQueue, policy: securityPolicy))
     }
 
-    /// The same, with `nil` for one that no URL can send to a socket of this machine.
+    /// The same for a program that uses no sockets of this machine: nil, and no URL leads to one.
     package init(
         sockets: SocketCalls?, configuration: SessionConfiguration = SessionConfiguration(),
         securityPolicy: SecurityPolicy = .default,
@@ -78,14 +81,7 @@ public final class URLSessionManager: Sendable {
         self.configuration = configuration
         self.sockets = sockets
         makeCarrier = nil
-        do throws(ReactorError) {
-            reactor = .success(try Reactor.shared)
-        } catch {
-            reactor = .failure(
-                SessionError(
-                    .outOfResources, "no thread for transfers can be started: \(error)",
-                    advice: "raise the limits of open files and threads (ulimit -n, ulimit -u)"))
-        }
+        reactor = Self.sharedReactor
         self.queue = RequestQueue(queue, reactor: try? reactor.get(), events: hub)
         state = Mutex(State(serializer: responseSerializer, queue: completionQueue, policy: securityPolicy))
     }

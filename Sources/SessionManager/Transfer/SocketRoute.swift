@@ -15,17 +15,20 @@ package final class SocketRoute: Sendable {
     /// Whether the URL names the socket, and no host: the jar of the session knows hosts alone, so that its
     /// cookies would be those of another server of that name.
     let isNamedByURL: Bool
+    /// What limits count transfers by, and connections are kept for.
+    let origin: String
     let calls: SocketCalls
 
-    init(_ name: String, address: String, isNamedByURL: Bool, _ calls: SocketCalls) {
+    init(_ name: String, address: String, isNamedByURL: Bool, origin: String, _ calls: SocketCalls) {
         self.name = name
         self.address = address
         self.isNamedByURL = isNamedByURL
+        self.origin = origin
         self.calls = calls
     }
 
-    /// What limits count transfers by.
-    var origin: String { "unix:\(name)" }
+    /// The origin of all that goes to a manager's own socket.
+    static func origin(of socket: String) -> String { "unix:\(socket)" }
     var isSecure: Bool { address.hasPrefix("https:") }
 }
 
@@ -56,9 +59,13 @@ package struct SocketCalls: Sendable {
 extension SocketRoute {
     fileprivate static func find(_ address: String, configured: String?) -> SocketRoute? {
         if let url = SocketURL(address) {
-            return SocketRoute(url.socket, address: url.address(), isNamedByURL: true, .all)
+            return SocketRoute(
+                url.socket, address: url.address(), isNamedByURL: true, origin: address.origin, .all)
         }
-        return configured.map { SocketRoute($0, address: address, isNamedByURL: false, .all) }
+        return configured.map {
+            SocketRoute(
+                $0, address: address, isNamedByURL: false, origin: SocketRoute.origin(of: $0), .all)
+        }
     }
 
     fileprivate func check() throws(SessionError) {
@@ -84,6 +91,14 @@ extension SocketRoute {
         return socket.failure(failure.errno, file).map {
             SessionError($0.code, $0.message, advice: $0.advice, transport: failure)
         }
+    }
+}
+
+extension TransferEngine {
+    /// The way to a URL whose server listens on a socket of this machine; nil for the network.
+    func route(to address: String) -> SocketRoute? {
+        guard let socketCalls, configuration.unixSocket != nil || address.mayNameSocket else { return nil }
+        return socketCalls.find(address, configuration.unixSocket)
     }
 }
 

@@ -47,14 +47,14 @@ struct LocalLab {
         return "\(scheme)+unix://\(socket.replacing("/", with: "%2F").replacing("@", with: "%40"))\(path)"
     }
 
-    /// What the server has told of a request.
-    static func told(_ request: SessionRequest, by manager: URLSessionManager) async throws -> Told {
+    /// What the server says that a request was.
+    static func echo(_ request: SessionRequest, by manager: URLSessionManager) async throws -> Echo {
         let (data, response) = try await manager.data(for: request)
         guard response.statusCode == 200 else { throw LabError("status \(response.statusCode ?? 0)") }
-        return try JSONDecoder().decode(Told.self, from: data)
+        return try JSONDecoder().decode(Echo.self, from: data)
     }
 
-    struct Told: Decodable {
+    struct Echo: Decodable {
         let socket: String
         let method: String
         let target: String

@@ -18,12 +18,12 @@ struct UnixSocketTests {
         let manager = lab.manager { $0.interface = "nothing0" }
         let waiting = try manager.dataTask(with: SessionRequest("http://device.test/"))
         waiting.resume()
-        let get = try await LocalLab.told(SessionRequest(lab.url("/echo?a=%2F")), by: manager)
+        let get = try await LocalLab.echo(SessionRequest(lab.url("/echo?a=%2F")), by: manager)
         #expect(get.method == "GET" && get.target == "/echo?a=%2F" && get.fields["host"] == "localhost")
         #expect(get.socket == lab.folder("a.sock") && get.fields["proxy-connection"] == nil)
         var request = try SessionRequest(lab.url("/echo"), method: .post, body: .data(Data("body".utf8)))
         try request.setValue("local-daemon.sock", forHeader: "Host")
-        let post = try await LocalLab.told(request, by: manager)
+        let post = try await LocalLab.echo(request, by: manager)
         #expect(post.body == "body" && post.fields["host"] == "local-daemon.sock" && post.method == "POST")
         #expect(post.connection == 1 && post.request == 2)
         #expect(waiting.state == .running && waiting.response == nil)
@@ -37,12 +37,12 @@ struct UnixSocketTests {
         for name in ["a.sock", abstract] {
             let socket = name.hasPrefix("@") ? name : lab.folder(name)
             let manager = lab.manager { $0.unixSocket = socket }
-            let told = try await LocalLab.told(SessionRequest("http://docker:81/cookie"), by: manager)
-            #expect(told.socket == socket && told.fields["host"] == "docker:81")
+            let echo = try await LocalLab.echo(SessionRequest("http://docker:81/cookie"), by: manager)
+            #expect(echo.socket == socket && echo.fields["host"] == "docker:81")
             // A jar of its own, as every session.
-            let next = try await LocalLab.told(SessionRequest("http://docker:81/echo"), by: manager)
+            let next = try await LocalLab.echo(SessionRequest("http://docker:81/echo"), by: manager)
             #expect(next.fields["cookie"] == "kept=1")
-            let other = try await LocalLab.told(SessionRequest(lab.url("/echo", "b.sock")), by: manager)
+            let other = try await LocalLab.echo(SessionRequest(lab.url("/echo", "b.sock")), by: manager)
             #expect(other.socket == lab.folder("b.sock") && other.fields["cookie"] == nil)
         }
         var configuration = SessionConfiguration()
@@ -58,19 +58,19 @@ struct UnixSocketTests {
         // Each takes the only slot of its socket until the end.
         let (_, events) = try await manager.stream(for: SessionRequest(lab.url("/events")))
         for _ in 0..<3 {
-            let told = try await LocalLab.told(SessionRequest(lab.url("/cookie", "A.sock")), by: manager)
-            #expect(told.socket == lab.folder("A.sock") && told.fields["cookie"] == nil)
+            let echo = try await LocalLab.echo(SessionRequest(lab.url("/cookie", "A.sock")), by: manager)
+            #expect(echo.socket == lab.folder("A.sock") && echo.fields["cookie"] == nil)
         }
         let second = try manager.dataTask(with: SessionRequest(lab.url("/echo")))
         second.resume()
-        let emitted = try await LocalLab.told(SessionRequest(lab.url("/emit", "A.sock")), by: manager)
+        let emitted = try await LocalLab.echo(SessionRequest(lab.url("/emit", "A.sock")), by: manager)
         #expect(emitted.connection == 1 && emitted.request == 4)
         var content = Data()
         for try await chunk in events { content += chunk }
         #expect(content == Data("one\ntwo\n".utf8))
         let outcome = await second.outcome()
-        let told = try JSONDecoder().decode(LocalLab.Told.self, from: try #require(outcome.data))
-        #expect(told.socket == lab.folder("a.sock") && told.connection == 1 && told.request == 2)
+        let echo = try JSONDecoder().decode(LocalLab.Echo.self, from: try #require(outcome.data))
+        #expect(echo.socket == lab.folder("a.sock") && echo.connection == 1 && echo.request == 2)
     }
 
     @Test("API-510 A stream of events comes as it is sent")
@@ -81,7 +81,7 @@ struct UnixSocketTests {
         #expect(response.statusCode == 200)
         var iterator = events.makeAsyncIterator()
         #expect(try await iterator.next() == Data("one\n".utf8))
-        _ = try await LocalLab.told(SessionRequest(lab.url("/emit")), by: manager)
+        _ = try await LocalLab.echo(SessionRequest(lab.url("/emit")), by: manager)
         #expect(try await iterator.next() == Data("two\n".utf8))
         #expect(try await iterator.next() == nil)
     }
@@ -90,9 +90,9 @@ struct UnixSocketTests {
     func redirects() async throws {
         let lab = try await LocalLab()
         let manager = lab.manager()
-        let told = try await LocalLab.told(
+        let echo = try await LocalLab.echo(
             SessionRequest(lab.url("/moved?to=http://localhost/echo?b")), by: manager)
-        #expect(told.target == "/echo?b" && told.request == 2)
+        #expect(echo.target == "/echo?b" && echo.request == 2)
         for (url, other) in [
             (lab.url("/moved?to=http://other.test/"), manager),
             ("http://localhost/moved?to=http://other.test/", lab.manager { $0.unixSocket = lab.folder("a.sock") }),
@@ -113,7 +113,7 @@ struct UnixSocketTests {
         #expect(error.code == .cannotConnectToHost && error.message == "there is no socket \(lab.folder("a.sock"))")
         #expect(error.failingURL == request.url && error.transport?.curlCode == 7)
         let server = try await LocalLab.serve([lab.folder("a.sock")], in: lab.namespace)
-        #expect(try await LocalLab.told(request, by: manager).connection == 1)
+        #expect(try await LocalLab.echo(request, by: manager).connection == 1)
         server.terminate(signal: 9)
         _ = try await server.status()
         let refused = try #require(
@@ -141,7 +141,7 @@ struct UnixSocketTests {
         try await lab.namespace.perform { ctest_set_file_user(0) }
         #expect(error.code == .noPermissionsToReadFile && error.message.contains("(root:daemon 0660)"))
         #expect(error.advice.contains("the group daemon"))
-        #expect(try await LocalLab.told(request, by: manager).connection == 1)
+        #expect(try await LocalLab.echo(request, by: manager).connection == 1)
         let other = lab.manager { $0.unixSocket = "/" + String(repeating: "x", count: 107) }
         let long = try #require(
             await #expect(throws: SessionError.self) {
@@ -170,7 +170,7 @@ struct UnixSocketTests {
         #expect(try api.url("apps?a").absoluteString == lab.url("/v2/apps?a"))
         #expect(throws: SessionError.self) { _ = try api.url("http+unix://relative/") }
         let (data, _) = try await api.urlSessionManager.data(for: api.request(.get, "apps"))
-        #expect(try JSONDecoder().decode(LocalLab.Told.self, from: data).target == "/v2/apps")
+        #expect(try JSONDecoder().decode(LocalLab.Echo.self, from: data).target == "/v2/apps")
         let plain = URLSessionManager(
             configuration: SessionConfiguration { $0.proxy = "" }, securityPolicy: .default,
             on: lab.namespace.reactor, sockets: nil)
@@ -197,8 +197,8 @@ struct UnixSocketTests {
         try await paths.waitForStalls()
         try await paths.cut(.carrierLost)
         #expect(await download.outcome().error == nil)
-        let told = try await LocalLab.told(SessionRequest("\(base)/emit"), by: manager)
-        #expect(told.connection == 2)
+        let echo = try await LocalLab.echo(SessionRequest("\(base)/emit"), by: manager)
+        #expect(echo.connection == 2)
         var content = Data()
         for try await chunk in events { content += chunk }
         #expect(content == Data("one\ntwo\n".utf8))

@@ -104,7 +104,7 @@ extension String {
 
 extension String {
     /// The beginning of a URL up to its path.
-    fileprivate var origin: String {
+    var origin: String {
         var text = self
         return text.withUTF8 { bytes in
             var slashes = 0
@@ -121,7 +121,8 @@ extension String {
                 end += 1
             }
             let origin = String(decoding: UnsafeBufferPointer(rebasing: bytes[..<end]), as: UTF8.self)
-            return hasUpperCase ? origin.lowercased() : origin
+            // The case of a socket's path counts.
+            return hasUpperCase && !mayNameSocket ? origin.lowercased() : origin
         }
     }
 }

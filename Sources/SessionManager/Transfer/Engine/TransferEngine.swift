@@ -30,7 +30,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
     private let idleTimeouts: IdleTimeouts
     let lookups: LinkLookups
     /// nil where it speaks to the network alone.
-    private let socketCalls: SocketCalls?
+    let socketCalls: SocketCalls?
     private var hook: HookID?
     private var isClosed = false
 
@@ -195,12 +195,6 @@ final class TransferEngine: TransferControl, TransferCarrier {
 
     /// The origin of a URL that is written as text, and whether it is spoken to by TLS.
     func origin(of address: String) -> (origin: String, isSecure: Bool) { hosts.origin(of: address) }
-
-    /// The way to a URL whose server listens on a socket of this machine; nil for the network.
-    func route(to address: String) -> SocketRoute? {
-        guard let socketCalls, configuration.unixSocket != nil || address.mayNameSocket else { return nil }
-        return socketCalls.find(address, configuration.unixSocket)
-    }
 
     // MARK: From the slot to the result
 
