@@ -119,3 +119,11 @@ func sizes(of addresses: [String], by manager: URLSessionManager) async throws -
         return sizes
     }
 }
+
+/// A body that is sent only where it is wanted.
+func uploadArchive(_ manager: URLSessionManager, to address: String) async throws -> SessionResponse {
+    var request = try SessionRequest(
+        address, method: .put, body: .file(path: "/var/lib/device/archive.tar"))
+    request.options.continueTimeout = .seconds(2)
+    return try await manager.data(for: request).1
+}

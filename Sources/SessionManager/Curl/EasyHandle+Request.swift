@@ -50,16 +50,17 @@ extension EasyHandle {
             // Without a length libcurl sends chunks, where the connection speaks HTTP/1.1.
             set(CURLOPT_INFILESIZE_LARGE, offset: sent.isChunked ? -1 : transfer.body.length ?? -1)
         }
-        setHeaderLines { Self.headerLines(of: request, sent, $0) }
+        let expects = sent.expectsContinue && transfer.expectation == .asWanted
+        setHeaderLines { Self.headerLines(of: request, sent, expects: expects, $0) }
     }
 
     /// The lines of a request's header fields, as `setHeaderLines` takes them.
+    ///
+    /// - Parameter expects: whether the body waits until the server wants it.
     static func headerLines(
-        of request: SessionRequest, _ sent: SentFields, _ append: (String) -> Void
+        of request: SessionRequest, _ sent: SentFields, expects: Bool, _ append: (String) -> Void
     ) {
-        var expects = false
         for field in request.headerFields where sent.sends(field) {
-            expects = expects || field.name == .expect
             let value = field.value
             append(value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(value)")
         }
@@ -76,9 +77,8 @@ extension EasyHandle {
             append("\(name.rawName):")
         }
         if request.body != nil {
-            // No waiting for 100 (Continue) unless asked for: a refusal comes soon enough, and many servers
-            // never send it.
-            if !expects { append("Expect:") }
+            // Not unless asked for: a refusal comes soon enough, and many servers never send 100 (Continue).
+            append(expects ? "Expect: 100-continue" : "Expect:")
         } else if request.method == .post || request.method == .put || request.method == .patch {
             // RFC 9110 §8.6: a method that means a body says that there is none.
             append("Content-Length: 0")
@@ -122,6 +122,9 @@ extension EasyHandle {
             set(CURLOPT_CONNECT_ONLY, new.connectsOnly ? 1 : 0)
             // A trial is content with the proxy itself.
             set(CURLOPT_HTTPPROXYTUNNEL, new.tunnels ? 1 : 0)
+        }
+        if old?.continueMilliseconds != new.continueMilliseconds {
+            set(CURLOPT_EXPECT_100_TIMEOUT_MS, new.continueMilliseconds ?? 1000)
         }
         set(CURLOPT_CONNECTTIMEOUT_MS, new.connectMilliseconds)
         set(CURLOPT_INTERFACE, new.interface)
@@ -175,6 +178,8 @@ final class EasyOptions {
     let limitsFirstByte: Bool
     let version: Int
     let connectMilliseconds: Int
+    /// nil for libcurl's own, 1 s.
+    let continueMilliseconds: Int?
     let interface: String?
     let cookies: Bool
     let bufferSize: Int
@@ -208,6 +213,7 @@ final class EasyOptions {
             }
         connectMilliseconds = max(
             1, min((options.timeouts.connect ?? options.longestSilence).milliseconds, Int(Int32.max)))
+        continueMilliseconds = options.continueTimeout.map { max(0, min($0.milliseconds, Int(Int32.max))) }
         // An address or a host name would be understood as well without the prefix (CURLOPT_INTERFACE(3)).
         route = transfer.route
         interface = route == nil ? transfer.interface(configuration).map { "if!\($0)" } : nil

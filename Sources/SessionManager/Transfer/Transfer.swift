@@ -64,6 +64,8 @@ package final class Transfer {
     var index = 0
     private let clock: LoopClock
     var facts = ResponseHeadInfo()
+    /// What has become of its expectation, where it has one.
+    var expectation = ContinueExpectation.asWanted
     /// How its connection ends, where only that ends the content.
     var tlsEnding: TLSEnding?
     /// Whether it goes over TLS.

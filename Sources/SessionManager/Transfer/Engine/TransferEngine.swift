@@ -271,6 +271,10 @@ final class TransferEngine: TransferControl, TransferCarrier {
     /// Ends a transfer that libcurl has carried out.
     private func ended(_ easy: EasyHandle, _ code: CURLcode) {
         guard let transfer = easy.transfer else { return }
+        if transfer.beginsWithoutExpectation() {
+            removeHandle(from: transfer)
+            return send(transfer)
+        }
         let error = transfer.error(code, easy, tls)
         guard let takeover = transfer.takeover, error == nil else { return end(transfer, easy, error) }
         takeover.connected(TakenConnection(easy, sockets, on: reactor))
@@ -282,16 +286,20 @@ final class TransferEngine: TransferControl, TransferCarrier {
         transfer.end(TransferEnd(error: error, metrics: metrics))
     }
 
+    /// Removes the handle from a transfer.
+    private func removeHandle(from transfer: Transfer) {
+        guard let easy = transfer.easy else { return }
+        transfer.takeover?.connectionEnds()
+        pools.leave(transfer, easy)
+        tls.end(easy.raw)
+        easy.transfer = nil
+        transfer.easy = nil
+        handles.release(easy)
+    }
+
     /// Takes the handle away from a transfer and lets the next one of its origin begin.
     private func release(_ transfer: Transfer) {
-        if let easy = transfer.easy {
-            transfer.takeover?.connectionEnds()
-            pools.leave(transfer, easy)
-            tls.end(easy.raw)
-            easy.transfer = nil
-            transfer.easy = nil
-            handles.release(easy)
-        }
+        removeHandle(from: transfer)
         hosts.leaveQueue(transfer)
         proceed(hosts.release(transfer))
     }
