@@ -127,3 +127,16 @@ func uploadArchive(_ manager: URLSessionManager, to address: String) async throw
     request.options.continueTimeout = .seconds(2)
     return try await manager.data(for: request).1
 }
+
+/// Not faster than the others can bear: all uploads together.
+func makeModestManager() -> URLSessionManager {
+    URLSessionManager(
+        configuration: SessionConfiguration { $0.maximumUploadBytesPerSecond = 64 << 10 })
+}
+
+/// One upload.
+func uploadSlowly(_ manager: URLSessionManager, _ request: SessionRequest) async throws {
+    var request = request
+    request.options.maximumUploadBytesPerSecond = 16 << 10
+    _ = try await manager.data(for: request)
+}

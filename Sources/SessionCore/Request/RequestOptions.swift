@@ -51,6 +51,8 @@ public struct RequestOptions: Sendable, Equatable, Configurable {
     public var continueTimeout: Duration?
     /// The most bytes a second, in each direction and on average; nil for as fast as it goes.
     public var maximumBytesPerSecond: Int64?
+    /// The most bytes a second of the body, on average; nil for ``maximumBytesPerSecond``.
+    public var maximumUploadBytesPerSecond: Int64?
     /// The most content of a TCP segment, both ways (TCP_MAXSEG, tcp(7)); nil for what the links take.
     package var maximumSegmentSize: Int?
     /// Header fields that are not sent although they are otherwise, such as `Accept`; none.

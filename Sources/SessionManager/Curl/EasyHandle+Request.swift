@@ -219,7 +219,9 @@ final class EasyOptions {
         interface = route == nil ? transfer.interface(configuration).map { "if!\($0)" } : nil
         cookies = options.handlesCookies && route?.isNamedByURL != true
         // Big buffers only where they pay: every running transfer has its own.
-        let most = options.maximumBytesPerSecond.map(TransferPace.piece) ?? .max
+        let most = min(
+            options.maximumBytesPerSecond.map(TransferPace.piece) ?? .max,
+            configuration.maximumDownloadBytesPerSecond.map(TransferPace.piece) ?? .max)
         bufferSize = min(most, transfer.isBulk ? 256 << 10 : 16 << 10)
         bodyBufferSize = Self.bodyBufferSize(hasBody ? transfer.body.length ?? .max : 0)
         proxy = configuration.proxy

@@ -39,6 +39,14 @@ public struct SessionConfiguration: Sendable, Equatable, Codable, Configurable {
     /// Older ones (Debian 12 has 7.88) send a wrong body over HTTP/2 where the connection's buffer is full,
     /// as while several uploads share a slow network. `true`, at that risk, is for servers that want HTTP/2.
     public var sendsBodiesByHTTP2: Bool?
+    /// The most bytes of content a second that all transfers of the session receive together; nil for no
+    /// limit.
+    ///
+    /// For a device that shares its line with others. Each transfer's own limits hold besides
+    /// (``SessionCore/RequestOptions/maximumBytesPerSecond``).
+    public var maximumDownloadBytesPerSecond: Int64?
+    /// The most bytes of bodies a second that all transfers of the session send together; nil for no limit.
+    public var maximumUploadBytesPerSecond: Int64?
     /// How many redirects a task follows; 16.
     public var maximumRedirects = 16
 

@@ -113,9 +113,10 @@ package final class Transfer {
             (origin, isSecure) = engine.origin(of: text)
         }
         isAlone = isSecure && Self.needsOwnConnection(request.value, engine)
-        pace = request.value.sharedOptions.value.maximumBytesPerSecond.map {
-            TransferPace(bytesPerSecond: $0, turn: engine.turn)
-        }
+        pace = TransferPace.make(
+            content: request.value.sharedOptions.value.maximumBytesPerSecond,
+            body: request.value.sharedOptions.value.maximumUploadBytesPerSecond, engine.sessionPace,
+            turn: engine.turn)
         firstByte = request.value.sharedOptions.value.timeouts.firstByte.map {
             FirstByteLimit($0, self, turn: engine.turn)
         }

@@ -21,6 +21,8 @@ package protocol TransferCarrier: AnyObject {
     var approvals: ServerTrustCache? { get }
     /// When links, addresses or routes have changed for the last time, as far as that was reported.
     var pathChange: Int64? { get }
+    /// What its transfers may send and receive together; nil for no limit.
+    var sessionPace: SessionPace? { get }
     /// How many transfers wait for a slot.
     var waiting: Int { get }
 
@@ -55,6 +57,7 @@ extension TransferCarrier {
     package var sendsBodiesByHTTP2: Bool { true }
     package var approvals: ServerTrustCache? { nil }
     package var pathChange: Int64? { nil }
+    package var sessionPace: SessionPace? { nil }
     package func route(to address: String) -> SocketRoute? { nil }
     package func proxy(for url: URL) -> ProxyChoice? { nil }
     package func forwardingProxy(for url: URL) -> ProxyChoice? { nil }

@@ -22,6 +22,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
     /// How servers are judged: one way for all connections of this engine.
     private let tls: TLSSettings
     let turn: EngineTurn
+    let sessionPace: SessionPace?
     private let hosts: HostAdmission
     let handles: EasyHandles
     private let sockets: CurlSockets
@@ -44,6 +45,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
         self.reactor = reactor
         self.configuration = configuration
         socketCalls = calls
+        sessionPace = SessionPace(configuration)
         turn = EngineTurn(reactor: reactor)
         proxies = ProxyRules(configured: configuration.unixSocket == nil ? configuration.proxy : "")
         sendsBodiesByHTTP2 = configuration.sendsBodiesByHTTP2 ?? library.sendsBodiesByHTTP2
