@@ -29,7 +29,8 @@ package enum SocketRedirects {
     /// The URL of a request as its server sees it.
     private static func seenURL(_ socket: SocketURL, _ request: SessionRequest) -> URL {
         let host = request.headerFields.first { $0.name.canonicalName == "host" }?.value ?? ""
-        let named = host.isEmpty ? nil : URL(string: socket.address(host: host), encodingInvalidCharacters: false)
+        let named =
+            host.isEmpty ? nil : URL(string: socket.address(host: host), encodingInvalidCharacters: false)
         return named.flatMap { $0.isSpoken ? $0 : nil }
             ?? URL(string: socket.address(), encodingInvalidCharacters: false) ?? request.url
     }
@@ -41,7 +42,8 @@ package enum SocketRedirects {
             SessionError(
                 .unsupportedURL,
                 "the server behind a socket of this machine redirects to \(TextQuote(target.textWithoutUser))",
-                advice: "make a request for that of its own where it is meant: redirects do not leave a socket",
+                advice:
+                    "make a request for that of its own where it is meant: redirects do not leave a socket",
                 failingURL: request.url, response: response))
     }
 }

@@ -46,8 +46,7 @@ package struct SocketCalls: Sendable {
     /// Why it could not connect; nil where libcurl's own error says more.
     let error: @Sendable (SocketRoute, TransportFailure) -> SessionError?
     /// What follows from a response.
-    let redirect:
-        @Sendable (SessionRequest, SessionResponse, _ hops: Int, RedirectRules) -> RedirectDecision
+    let redirect: @Sendable (SessionRequest, SessionResponse, _ hops: Int, RedirectRules) -> RedirectDecision
 
     package static let all = SocketCalls(
         find: { SocketRoute.find($0, configured: $1) },

@@ -11,7 +11,10 @@ struct RulesSocketTests {
     @Test(
         "API-500 A URL of a socket is taken apart: the socket, and what its server sees",
         arguments: [
-            ("http+unix://%2Frun%2Fsnapd.socket/v2/apps?a=%2F#f", "/run/snapd.socket", "http://localhost/v2/apps?a=%2F#f"),
+            (
+                "http+unix://%2Frun%2Fsnapd.socket/v2/apps?a=%2F#f", "/run/snapd.socket",
+                "http://localhost/v2/apps?a=%2F#f"
+            ),
             ("HTTPS+unix://%2Frun%2Fa%20b", "/run/a b", "https://localhost"),
             ("http+unix://u:p@%2Frun%2Fx/y", "/run/x", "http://u:p@localhost/y"),
             ("http+unix://%40name/", "@name", "http://localhost/"),
@@ -34,14 +37,16 @@ struct RulesSocketTests {
             "http+unix://%2Frun%2F%00x/", "http+unix://%2Frun%FF/", "http+unix://localhost/",
         ] {
             let error = try #require(throws: SessionError.self) { _ = try SessionRequest(text) }
-            #expect(error.code == .badURL && error.advice.contains("http+unix://%2Frun%2F"), "\(text): \(error)")
+            #expect(
+                error.code == .badURL && error.advice.contains("http+unix://%2Frun%2F"), "\(text): \(error)")
             #expect(URL(string: text)?.isCarried != true)
         }
         #expect(SocketURL("http://h/+unix://") == nil && SocketURL("https://h/") == nil)
         let longest = "/" + String(repeating: "x", count: 106)
         #expect(try UnixSocket(longest).path == longest)
         let error = try #require(throws: SessionError.self) { _ = try UnixSocket(longest + "y") }
-        #expect(error.message.contains("107") && error.message.contains("108") && error.advice.contains("link"))
+        #expect(
+            error.message.contains("107") && error.message.contains("108") && error.advice.contains("link"))
         #expect(try UnixSocket("@" + longest).isAbstract)
     }
 
@@ -83,7 +88,9 @@ struct RulesSocketTests {
 
     @Test("API-504 A redirect leaves no socket, and leads to none")
     func refused() throws {
-        for location in ["http://other.test/x", "https://localhost/", "http://localhost:81/", "//other.test/"] {
+        for location in [
+            "http://other.test/x", "https://localhost/", "http://localhost:81/", "//other.test/",
+        ] {
             let decision = try redirect(from: "http+unix://%2Frun%2Fx/a", to: location)
             guard case .failure(let error) = decision else { return #expect(Bool(false), "\(decision)") }
             #expect(error.code == .unsupportedURL && error.advice.contains("do not leave a socket"))
@@ -109,7 +116,9 @@ struct RulesSocketTests {
     func failures() throws {
         let socket = try UnixSocket("/run/docker.sock")
         let file = UnixSocket.File(isSocket: true, permissions: 0o660, owner: "root", group: "docker")
-        func text(_ error: Int32, _ file: UnixSocket.File?) -> String { "\(socket.failure(error, file).map { "\($0)" } ?? "")" }
+        func text(_ error: Int32, _ file: UnixSocket.File?) -> String {
+            "\(socket.failure(error, file).map { "\($0)" } ?? "")"
+        }
         #expect(text(ENOENT, nil).contains("there is no socket /run/docker.sock; start its service"))
         #expect(text(ECONNREFUSED, file).contains("no process listens on /run/docker.sock; start"))
         let denied = text(EACCES, file)
@@ -123,7 +132,8 @@ struct RulesSocketTests {
         other.isSocket = false
         #expect(text(ECONNREFUSED, other).contains("is no socket"))
         #expect(text(EPROTOTYPE, file).contains("SOCK_STREAM"))
-        #expect(text(EAGAIN, file).contains("no more connections") && text(ENOTCONN, file) == text(EAGAIN, file))
+        #expect(
+            text(EAGAIN, file).contains("no more connections") && text(ENOTCONN, file) == text(EAGAIN, file))
         #expect(socket.failure(EIO, file) == nil)
         let abstract = try UnixSocket("@name").failure(ECONNREFUSED, nil)
         #expect(abstract?.message == "no process listens on the abstract socket @name")

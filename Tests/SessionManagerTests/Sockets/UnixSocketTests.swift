@@ -95,10 +95,15 @@ struct UnixSocketTests {
         #expect(echo.target == "/echo?b" && echo.request == 2)
         for (url, other) in [
             (lab.url("/moved?to=http://other.test/"), manager),
-            ("http://localhost/moved?to=http://other.test/", lab.manager { $0.unixSocket = lab.folder("a.sock") }),
+            (
+                "http://localhost/moved?to=http://other.test/",
+                lab.manager { $0.unixSocket = lab.folder("a.sock") }
+            ),
         ] {
             let error = try #require(
-                await #expect(throws: SessionError.self) { _ = try await other.data(for: SessionRequest(url)) })
+                await #expect(throws: SessionError.self) {
+                    _ = try await other.data(for: SessionRequest(url))
+                })
             #expect(error.code == .unsupportedURL && error.message.contains("other.test"))
         }
     }
@@ -110,7 +115,9 @@ struct UnixSocketTests {
         let request = try SessionRequest(lab.url("/echo"))
         let error = try #require(
             await #expect(throws: SessionError.self) { _ = try await manager.data(for: request) })
-        #expect(error.code == .cannotConnectToHost && error.message == "there is no socket \(lab.folder("a.sock"))")
+        #expect(
+            error.code == .cannotConnectToHost
+                && error.message == "there is no socket \(lab.folder("a.sock"))")
         #expect(error.failingURL == request.url && error.transport?.curlCode == 7)
         let server = try await LocalLab.serve([lab.folder("a.sock")], in: lab.namespace)
         #expect(try await LocalLab.echo(request, by: manager).connection == 1)
@@ -126,7 +133,9 @@ struct UnixSocketTests {
         #expect(wrong.message == "\(lab.folder("a.sock")) is no socket")
     }
 
-    @Test("API-513 A socket of another user's is an error that names its group, and a long path one that says so")
+    @Test(
+        "API-513 A socket of another user's is an error that names its group, and a long path one that says so"
+    )
     func permissions() async throws {
         let lab = try await LocalLab()
         let manager = lab.manager()
@@ -159,7 +168,9 @@ struct UnixSocketTests {
             (lab.manager(), lab.url("/socket?a", scheme: "ws"), "localhost"),
         ] {
             let (messages, error) = try await manager.webSocket(address).everything()
-            #expect(messages == [.text("hello /socket?a \(host)")] && error == nil, "\(String(describing: error))")
+            #expect(
+                messages == [.text("hello /socket?a \(host)")] && error == nil, "\(String(describing: error))"
+            )
         }
     }
 

@@ -68,7 +68,9 @@ import Testing
         #expect(again.readers.all.count == 1)
     }
 
-    @Test("API-522 A server that refuses to be asked gets the request again without, however that was asked for")
+    @Test(
+        "API-522 A server that refuses to be asked gets the request again without, however that was asked for"
+    )
     func unknownExpectation() async throws {
         let lab = try await Lab()
         for isField in [false, true] {

@@ -18,7 +18,8 @@ import Testing
         (10_000 * seconds - 1_250)...(10_000 * seconds + 2_500)
     }
 
-    private func manager(_ configuration: SessionConfiguration = SessionConfiguration()) -> URLSessionManager {
+    private func manager(_ configuration: SessionConfiguration = SessionConfiguration()) -> URLSessionManager
+    {
         URLSessionManager(clock: clock, configuration: configuration) { [content] request in
             request.method == .get ? .data(content) : .text("\(request.body.count)")
         }
@@ -121,7 +122,8 @@ import Testing
             for _ in 0..<3 {
                 group.addTask { [content] in
                     try await lab.run(
-                        lab.request("/upload", .post, at: listener, body: .data(content))).json?["count"]?.int
+                        lab.request("/upload", .post, at: listener, body: .data(content))
+                    ).json?["count"]?.int
                 }
             }
             for try await count in group { #expect(count == content.count) }

@@ -98,7 +98,8 @@ extension String {
     /// Whether a URL may be one of a socket (`http+unix`, `https+unix`); quickly seen.
     var mayNameSocket: Bool {
         let start = utf8.prefix(6)
-        return start.count == 6 && (start.dropFirst(4).first == UInt8(ascii: "+") || start.last == UInt8(ascii: "+"))
+        return start.count == 6
+            && (start.dropFirst(4).first == UInt8(ascii: "+") || start.last == UInt8(ascii: "+"))
     }
 }
 
