@@ -58,10 +58,11 @@ extension UnixSocket {
         let sentence = "this process may not connect to \(path) (\(file.owner):\(file.group) \(mode))"
         // Connecting takes the permission to write (unix(7)).
         guard file.permissions & 0o020 != 0 else { return denied(sentence, "run as \(file.owner)") }
+        let name = file.group
         return denied(
             sentence,
-            "run with the group \(file.group): usermod -aG \(file.group) USER, or SupplementaryGroups=\(file.group) "
-                + "of the unit (systemd.exec(5))")
+            "run with the group \(name): usermod -aG \(name) USER, or SupplementaryGroups=\(name) of the unit "
+                + "(systemd.exec(5))")
     }
 
     private func unreachable(_ message: String, _ advice: String) -> SessionError {
