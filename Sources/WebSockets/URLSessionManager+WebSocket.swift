@@ -26,7 +26,7 @@ extension URLSessionManager {
         options: WebSocketOptions = WebSocketOptions(), taskOptions: TaskOptions? = nil
     ) throws(SessionError) -> WebSocket {
         var request = SessionRequest(
-            url: try URL(spoken: address.withoutWebSocketScheme), headerFields: DefaultHeaderFields.current)
+            url: try URL(carried: address.withoutWebSocketScheme), headerFields: DefaultHeaderFields.current)
         try request.replaceHeaders(headers)
         return try webSocket(with: request, protocols: protocols, options: options, taskOptions: taskOptions)
     }
@@ -39,7 +39,7 @@ extension URLSessionManager {
     ) throws(SessionError) -> WebSocket {
         try WebSocketHandshake.check(protocols)
         var request = request
-        request.url = try URL(spoken: request.url.absoluteString.withoutWebSocketScheme)
+        request.url = try URL(carried: request.url.absoluteString.withoutWebSocketScheme)
         request.method = .get
         request.body = nil
         // Upgrades are a matter of HTTP/1.1 (RFC 6455 §4.1).
@@ -83,6 +83,8 @@ extension String {
         switch self[..<colon].lowercased() {
         case "ws": return "http" + self[colon...]
         case "wss": return "https" + self[colon...]
+        case "ws+unix": return "http+unix" + self[colon...]
+        case "wss+unix": return "https+unix" + self[colon...]
         default: return self
         }
     }

@@ -35,6 +35,15 @@ final class RequestChain {
     /// The options of the current request, read in place.
     var options: RequestOptions { _read { yield current.value.sharedOptions.value } }
 
+    /// What the connections of the current request are kept for, and approvals of their servers.
+    var origin: String {
+        let url = request.url
+        if let socket = task.session.configuration.unixSocket, !url.absoluteString.mayNameSocket {
+            return SocketRoute.origin(of: socket)
+        }
+        return url.originText
+    }
+
     // MARK: Rules that depend on the task
 
     /// Whether the request may be carried out twice.

@@ -261,7 +261,7 @@ final class RequestSteps {
         task.setResponse(head)
         let decision = try content.route(
             head, facts, chain, redirectLimit: task.session.configuration.maximumRedirects,
-            isChallenge: chain.isChallenge(head, engine))
+            isChallenge: chain.isChallenge(head, engine), sockets: transfer?.route?.calls)
         switch decision {
         case .sink(let sink)?: return (sink, nil)
         case .ask(.redirect(let proposed, let rules))?:

@@ -42,6 +42,8 @@ public final class URLSessionManager: Sendable {
     package let reactor: Result<Reactor, SessionError>
     /// Makes what carries out the transfers instead of libcurl; nil for libcurl.
     let makeCarrier: CarrierMaker?
+    /// nil where it speaks to the network alone.
+    private let sockets: SocketCalls?
     private let state: Mutex<State>
     private let hub = EventBroadcaster<SessionEvent>(isOrdered: true)
     /// Decides when tasks start, and holds them while there is no network.
@@ -62,15 +64,24 @@ public final class URLSessionManager: Sendable {
         completionQueue: DeliveryQueue = .own, queue: RequestQueue.Settings = RequestQueue.Settings()
     ) {
         self.configuration = configuration
+        sockets = .all
         makeCarrier = nil
-        do throws(ReactorError) {
-            reactor = .success(try Reactor.shared)
-        } catch {
-            reactor = .failure(
-                SessionError(
-                    .outOfResources, "no thread for transfers can be started: \(error)",
-                    advice: "raise the limits of open files and threads (ulimit -n, ulimit -u)"))
-        }
+        reactor = Self.sharedReactor
+        self.queue = RequestQueue(queue, reactor: try? reactor.get(), events: hub)
+        state = Mutex(State(serializer: responseSerializer, queue: completionQueue, policy: securityPolicy))
+    }
+
+    /// The same for a program that uses no sockets of this machine: nil, and no URL leads to one.
+    package init(
+        sockets: SocketCalls?, configuration: SessionConfiguration = SessionConfiguration(),
+        securityPolicy: SecurityPolicy = .default,
+        responseSerializer: any ResponseSerializer = JSONResponseSerializer(),
+        completionQueue: DeliveryQueue = .own, queue: RequestQueue.Settings = RequestQueue.Settings()
+    ) {
+        self.configuration = configuration
+        self.sockets = sockets
+        makeCarrier = nil
+        reactor = Self.sharedReactor
         self.queue = RequestQueue(queue, reactor: try? reactor.get(), events: hub)
         state = Mutex(State(serializer: responseSerializer, queue: completionQueue, policy: securityPolicy))
     }
@@ -80,9 +91,10 @@ public final class URLSessionManager: Sendable {
     /// The shared reachability manager watches another one: one that is never started takes its place.
     package init(
         configuration: SessionConfiguration, securityPolicy: SecurityPolicy, on reactor: Reactor,
-        queue: RequestQueue.Settings = RequestQueue.Settings()
+        queue: RequestQueue.Settings = RequestQueue.Settings(), sockets: SocketCalls? = .all
     ) {
         self.configuration = configuration
+        self.sockets = sockets
         makeCarrier = nil
         var queue = queue
         let idle = ReachabilityManager()
@@ -100,6 +112,7 @@ public final class URLSessionManager: Sendable {
     ) {
         configuration = settings.configuration
         self.makeCarrier = makeCarrier
+        sockets = nil
         self.reactor = reactor
         queue = RequestQueue(settings.queue, reactor: try? reactor.get(), events: hub)
         state = Mutex(
@@ -193,7 +206,8 @@ public final class URLSessionManager: Sendable {
                 if let session = state.sessions.current { return session }
                 let session = Session(
                     configuration: configuration, policy: state.policy, serverJudge: state.serverJudge,
-                    reactor: reactor, events: hub, queue: queue, makeCarrier: makeCarrier)
+                    reactor: reactor, events: hub, queue: queue, makeCarrier: makeCarrier,
+                    sockets: sockets)
                 state.sessions.current = session
                 return session
             }

@@ -41,7 +41,8 @@ package struct WebSocketHandshake: Sendable {
     ///
     /// - Parameter cookies: what `Cookie` says, where the request has no such field; nil for none.
     package func head(of request: SessionRequest, cookies: String?) -> [UInt8] {
-        let address = request.url.absoluteString
+        let text = request.url.absoluteString
+        let address = SocketURL(text)?.address() ?? text
         var lines = "GET \(Self.target(of: address)) HTTP/1.1\r\n"
         if request.headerFields.first(where: { $0.name.canonicalName == "host" })?.value.isEmpty != false {
             lines += "Host: \(Self.authority(of: address))\r\n"

@@ -77,7 +77,7 @@ struct Get: ParsableCommand {
         // The time that its files have taken, in whole seconds, counts.
         request.options.timeouts.total? -= .seconds((Clock.monotonic - began).components.seconds)
         let manager = URLSessionManager(
-            configuration: connection.configuration, securityPolicy: connection.policy,
+            sockets: nil, configuration: connection.configuration, securityPolicy: connection.policy,
             responseSerializer: HTTPResponseSerializer())
         do throws(SessionError) {
             try GetNetwork.follow(request.url, manager.queue, connection)

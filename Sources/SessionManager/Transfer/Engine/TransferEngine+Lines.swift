@@ -45,7 +45,7 @@ extension TransferEngine {
 
     private func hostToLookUp(of transfer: Transfer, at now: Int64?) -> String? {
         let url = transfer.request.url
-        guard !transfer.isTrial,
+        guard !transfer.isTrial, transfer.route == nil,
             let host = handles.addresses.hostWithoutAddress(url, over: transfer.boundInterface, at: now),
             !lookups.isLocal(host), proxy(for: url) == nil
         else { return nil }
