@@ -11,7 +11,7 @@ import WebSockets
 
 @Suite(
     "Sockets of this machine",
-    .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(2)))
+    .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(10)))
 struct UnixSocketTests {
     @Test("API-507 Requests reach a socket that their URL names, without a network and past gate and proxy")
     func requests() async throws {
