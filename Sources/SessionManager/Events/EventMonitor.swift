@@ -66,6 +66,8 @@ public enum TaskStep: Sendable {
     case unparked
     /// A redirect is followed.
     case redirected(to: SessionRequest)
+    /// The request goes by https, since an ``HSTSStore`` knows its host; redirects there are so already.
+    case secured(SessionRequest)
     /// A handler or delegate is asked to answer a challenge of the server, or about the server.
     case challenged(AuthenticationChallenge)
     /// The response is a stored one.
@@ -99,6 +101,7 @@ extension TaskStep: CustomStringConvertible {
         case .parked(let sentence): "parked: \(sentence)"
         case .unparked: "went on"
         case .redirected(let request): "redirected: \(Self.line(request))"
+        case .secured(let request): "secured: \(Self.line(request))"
         case .challenged(let challenge): "challenged: \(challenge.method) by \(challenge.host)"
         case .usedCache: "used the cache"
         case .measured(let metrics): "measured: \(metrics.bytesReceived) bytes received"

@@ -71,7 +71,9 @@ struct ContentRouter {
         if facts.hasLocation {
             var rules = RedirectRules()
             rules.limit = redirectLimit
-            switch rules.decide(chain.request, response: head, hops: chain.redirects) {
+            let decision = rules.decide(
+                chain.request, response: head, hops: chain.redirects, secured: chain.secured)
+            switch decision {
             case .notARedirect: break
             case .failure(let error): throw error
             case .follow(let proposed):

@@ -45,7 +45,8 @@ final class RequestChain {
     /// Whether a URL is of the origin that the task was made for.
     func isAtHome(_ url: URL) -> Bool {
         guard let origin = Origin(url) else { return false }
-        return origin == Origin(task.originalRequest.url)
+        let home = task.originalRequest.url
+        return origin == Origin(home) || secured(home).map { origin == Origin($0) } == true
     }
 
     /// What has failed, as an error of this library.
@@ -93,7 +94,12 @@ final class RequestChain {
     /// The request that follows the exchange under way; nil where none does.
     var next: SessionRequest? {
         get { following?.value }
-        set { following = newValue.map { Shared($0) } }
+        set {
+            var next = newValue
+            // A handler may have answered with an http URL of a known host.
+            if let url = next.flatMap({ secured($0.url) }) { next?.url = url }
+            following = next.map { Shared($0) }
+        }
     }
     var hasNext: Bool { following != nil }
 

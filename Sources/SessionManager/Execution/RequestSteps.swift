@@ -42,6 +42,7 @@ final class RequestSteps {
     func prepare(_ step: RequestStateMachine.Step) -> NextStep {
         switch step {
         case .attempt:
+            chain.secure()
             guard let interceptor = task.plan.interceptor else { return beginTry() }
             return .ask(adaptation(by: interceptor))
         case .request: return .exchange
@@ -55,6 +56,7 @@ final class RequestSteps {
     }
 
     func beginTry() -> NextStep {
+        chain.secure()
         resumption.preferPlainContent(chain, isDownload: content.isDownload)
         guard let plan = resumption.beginning(chain, isDownload: content.isDownload) else {
             return useCacheOrSend()
@@ -141,7 +143,10 @@ final class RequestSteps {
     }
 
     /// The exchange is over, and nothing of it is needed.
-    func forgetTransfer() { transfer = nil }
+    func forgetTransfer() {
+        transfer = nil
+        chain.secure()
+    }
 
     /// Keeps what a later exchange needs of this one.
     func leave(for step: RequestStateMachine.Step) {
@@ -250,6 +255,7 @@ final class RequestSteps {
     func route(_ head: SessionResponse, _ facts: ResponseHeadInfo) throws(SessionError) -> (
         any ContentSink, AsyncStep?
     ) {
+        chain.recordStrictTransport(head, isSecure: transfer?.isSecure == true)
         if head.statusCode == 101, let takeover = transfer?.takeover {
             task.setResponse(head)
             try takeover.accept(head)

@@ -52,7 +52,10 @@ extension QueueRequest {
         demand = NetworkDemand(beforeStartOf: task)
         priority = task.priority
         lane = task.plan.options.queueValues.lane
-        if settings.maximumRequestsPerHost != nil { host = task.originalRequest.url.originText }
+        if settings.maximumRequestsPerHost != nil {
+            let url = task.originalRequest.url
+            host = (task.plan.strictTransport?.secured(url) ?? url).originText
+        }
         offlineLimit = task.offlineLimit(settings)
         self.dependencies = dependencies
     }

@@ -26,6 +26,8 @@ struct TaskPlan: Sendable {
     var record: ResumeRecord?
     /// The manager's response cache; nil where there is none.
     var cache: CacheAccess?
+    /// The hosts that are spoken to by https alone; nil where any may be asked by http.
+    var strictTransport: StrictTransport?
     /// Get its steps.
     var monitors: [EventMonitor] = []
     /// Whether the delegate gets bytes.
