@@ -26,6 +26,19 @@ public struct SessionConfiguration: Sendable, Equatable, Codable, Configurable {
     public var proxy: String?
     /// Addresses of hosts, which are not looked up then: `HOST:PORT:ADDRESS[,ADDRESS]…` (CURLOPT_RESOLVE(3)).
     public var hostAddresses: [String] = []
+    /// The server that looks names up by https (RFC 8484), as `https://dns.example/dns-query`; nil asks the
+    /// system's resolver.
+    ///
+    /// Every name goes there (CURLOPT_DOH_URL(3)), those of hosts(5) and of the local network too, but for
+    /// `localhost`, those of ``hostAddresses`` and what a proxy looks up. The server's own name is the
+    /// system's to look up, unless it is an address or in ``hostAddresses``. It is verified by the trust
+    /// roots of the security policy, by older versions of libcurl (7.88) by the system's as well, and neither
+    /// pins nor a permission of invalid certificates are for it. Nothing of a name goes to a name server in
+    /// the clear, also where a line is left: <doc:TheLineBehindTheRouter>.
+    ///
+    /// The first transfer fails with ``SessionError/Code/missingLibrary`` where libcurl was built without it,
+    /// and with ``SessionError/Code/unsupportedURL`` for a URL without TLS.
+    public var dnsOverHTTPS: String?
     /// Whether requests with a body may go by HTTP/2; nil, the default: where libcurl is 8.2 or newer.
     ///
     /// Older ones (Debian 12 has 7.88) send a wrong body over HTTP/2 where the connection's buffer is full,

@@ -36,7 +36,10 @@ final class TransferEngine: TransferControl, TransferCarrier {
         reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asks: Bool
     ) throws(SessionError) {
         let library = try CurlLibrary.load()
-        tls = try TLSSettings(policy, library, asks: asks, tlsProxy: configuration.tlsProxy)
+        let features = try OptionalFeatures(configuration, library)
+        tls = try TLSSettings(
+            policy, library, asks: asks, tlsProxy: configuration.tlsProxy,
+            resolver: configuration.dnsOverHTTPS)
         approvals = asks ? ServerTrustCache() : nil
         self.reactor = reactor
         self.configuration = configuration
@@ -45,7 +48,8 @@ final class TransferEngine: TransferControl, TransferCarrier {
         sendsBodiesByHTTP2 = configuration.sendsBodiesByHTTP2 ?? library.sendsBodiesByHTTP2
         hosts = HostAdmission(limit: configuration.maximumConnectionsPerHost)
         sockets = CurlSockets(reactor: reactor)
-        handles = EasyHandles(configuration, tls: tls, turn: turn, sockets: sockets, proxies: proxies)
+        handles = EasyHandles(
+            configuration, tls: tls, features: features, turn: turn, sockets: sockets, proxies: proxies)
         pools = ConnectionPools(
             turn: turn, sockets: sockets, maximumIdleConnections: configuration.maximumIdleConnections)
         idleTimeouts = IdleTimeouts(turn: turn, pools: pools)
@@ -212,7 +216,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
             transfer.easy = easy
             easy.transfer = transfer
             easy.prepare(transfer, configuration)
-            if transfer.isSecure {
+            if transfer.isSecure || tls.resolver != nil {
                 transfer.evaluator = tls.begin(
                     easy.raw, host: transfer.request.url.host() ?? "", judge: transfer.judge)
             }
