@@ -40,6 +40,9 @@ public struct RequestOptions: Sendable, Equatable, Configurable {
     /// Above it a task fails with ``SessionError/Code/dataLengthExceedsMaximum``. Managers have a default.
     public var maximumContentLength: Int64?
     /// The newest protocol version that is offered; nil: the server chooses (HTTP/2 over TLS, else HTTP/1.1).
+    ///
+    /// With ``HTTPVersion/http3`` over TLS both are tried, and HTTP/2 serves where HTTP/3 does not connect; a
+    /// libcurl that was built without HTTP/3 fails with ``SessionError/Code/missingLibrary``.
     public var maximumHTTPVersion: HTTPVersion?
     /// The most bytes a second, in each direction and on average; nil for as fast as it goes.
     public var maximumBytesPerSecond: Int64?

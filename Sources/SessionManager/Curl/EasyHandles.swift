@@ -16,6 +16,7 @@ final class EasyHandles {
     var addresses: FixedAddresses
     /// Whether the addresses that have answered are used where nothing binds a connection as well.
     var usesKnownAddresses = false
+    private var hasMadeOne = false
     /// Handles without work; the newest is used first, since its memory is in the cache.
     private var idle: [EasyHandle] = []
 
@@ -39,7 +40,8 @@ final class EasyHandles {
         if let easy = idle.popLast() { return easy }
         let easy = try EasyHandle(share: share, turn: turn, sockets: sockets, proxies: proxies)
         try tls.configure(easy.raw)
-        try features.configure(easy.raw)
+        try features.configure(easy.raw, isFirst: !hasMadeOne)
+        hasMadeOne = true
         return easy
     }
 

@@ -39,6 +39,17 @@ public struct SessionConfiguration: Sendable, Equatable, Codable, Configurable {
     /// The first transfer fails with ``SessionError/Code/missingLibrary`` where libcurl was built without it,
     /// and with ``SessionError/Code/unsupportedURL`` for a URL without TLS.
     public var dnsOverHTTPS: String?
+    /// The file of alternative services (`Alt-Svc`, RFC 7838), in the format of `curl --alt-svc`; empty for
+    /// memory alone, nil for none, the default.
+    ///
+    /// A server over TLS names another port, host or version by which it may be asked; its certificate has to
+    /// be for the host of the URL as before. libcurl keeps the list (CURLOPT_ALTSVC(3)): it is read when
+    /// the session sends its first request and written when the session ends, and a transfer beside others
+    /// may not know yet what another one was told. HTTP/3 is among the alternatives where libcurl has it.
+    ///
+    /// The first transfer fails with ``SessionError/Code/missingLibrary`` where libcurl was built without it,
+    /// and with the reason where the file is there and cannot be read.
+    public var alternativeServices: String?
     /// Whether requests with a body may go by HTTP/2; nil, the default: where libcurl is 8.2 or newer.
     ///
     /// Older ones (Debian 12 has 7.88) send a wrong body over HTTP/2 where the connection's buffer is full,

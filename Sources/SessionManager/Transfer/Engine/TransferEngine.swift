@@ -21,6 +21,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
     let sendsBodiesByHTTP2: Bool
     /// How servers are judged: one way for all connections of this engine.
     private let tls: TLSSettings
+    private let features: OptionalFeatures
     let turn: EngineTurn
     private let hosts: HostAdmission
     let handles: EasyHandles
@@ -36,7 +37,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
         reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asks: Bool
     ) throws(SessionError) {
         let library = try CurlLibrary.load()
-        let features = try OptionalFeatures(configuration, library)
+        features = try OptionalFeatures(configuration, library)
         tls = try TLSSettings(
             policy, library, asks: asks, tlsProxy: configuration.tlsProxy,
             resolver: configuration.dnsOverHTTPS)
@@ -211,6 +212,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
 
     private func send(_ transfer: Transfer) {
         do throws(SessionError) {
+            try features.check(transfer)
             try transfer.prepareBody()
             let easy = try handles.acquire()
             transfer.easy = easy
