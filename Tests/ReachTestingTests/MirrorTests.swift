@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Downloads of one content from several URLs.
-@Suite struct MirrorTests {
+@Suite final class MirrorTests: Sendable {
     private let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
     private let folder: ScratchFolder
     private let requests = Mutex<[String]>([])
@@ -48,7 +48,7 @@ import Testing
 
     @Test("API-535 mirrors are asked in their order, whatever kept the one before from answering")
     func order() async throws {
-        let manager = URLSessionManager { [content] request in
+        let manager = URLSessionManager { [self] request in
             switch note(request) {
             case "a": .failure(.cannotConnectToHost)
             case "b": .status(503, headers: ["Retry-After": "600"])
@@ -78,7 +78,7 @@ import Testing
 
     @Test("API-536 what a mirror has given is continued at another where the checksum is known")
     func checked() async throws {
-        let manager = URLSessionManager { [content] request in
+        let manager = URLSessionManager { [self] request in
             let file = Answer.file(content, etag: "of \(request.url.host() ?? "")")
             return note(request) == "a" ? file.breaking(after: request.attempt == 1 ? 30_000 : 10_000) : file
         }
@@ -99,14 +99,14 @@ import Testing
     func unchecked(_ first: String?, _ second: String?, _ expected: [String]) async throws {
         // Another content at the second: nothing of the first may be in front of it.
         let other = Data(content.reversed())
-        func file(_ data: Data, _ tag: String?) -> Answer {
+        @Sendable func file(_ data: Data, _ tag: String?) -> Answer {
             let headers = ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Accept-Ranges": "bytes"]
             guard let tag else { return .data(data, headers: headers) }
             return tag.hasPrefix("W/")
                 ? .data(data, headers: headers.merging(["ETag": tag]) { $1 })
                 : .file(data, etag: String(tag.dropFirst().dropLast()), headers: headers)
         }
-        let manager = URLSessionManager { [content] request in
+        let manager = URLSessionManager { [self] request in
             guard note(request) == "a" else { return file(second == "\"1\"" ? content : other, second) }
             // It gives some, and is gone then.
             return request.attempt == 1
@@ -121,7 +121,7 @@ import Testing
     @Test("API-538 content of two mirrors with a wrong checksum comes anew from one, then from the other")
     func joined() async throws {
         let wrong = Data(repeating: 7, count: content.count)
-        let manager = URLSessionManager { [content] request in
+        let manager = URLSessionManager { [self] request in
             if note(request) == "b" { return .file(wrong, etag: "2") }
             switch request.attempt {
             case 1: return .file(content, etag: "1").breaking(after: 10_000)
@@ -141,7 +141,7 @@ import Testing
 
     @Test("API-539 where no mirror has the right content the download fails, and nothing of it stays")
     func wrong() async throws {
-        let manager = URLSessionManager { request in
+        let manager = URLSessionManager { [self] request in
             .file(Data("content of \(note(request))".utf8), etag: "1")
         }
         manager.interceptor = Interceptor(retriers: [Retrier { _, _, _ in .retry }])
@@ -158,7 +158,7 @@ import Testing
     @Test("API-540 secrets of the request go to no mirror of another origin")
     func secrets() async throws {
         let seen = Mutex<[String]>([])
-        let manager = URLSessionManager { [content] request in
+        let manager = URLSessionManager { [self] request in
             let names = ["authorization", "cookie", "x-token", "x-device"]
             let fields = names.compactMap { request.value(forHeader: $0) }
             seen.withLock { $0.append("\(note(request)) \(fields.joined(separator: " "))") }
@@ -170,7 +170,7 @@ import Testing
         for (name, value) in [("X-Token", "3"), ("X-Device", "4")] {
             HTTPField.Name(name).map { request.headerFields[$0] = value }
         }
-        request.options.sensitiveFields = SensitiveFields(adding: ["X-Token"])
+        request.options.sensitiveFields = HTTPField.Name("X-Token").map { [$0] } ?? []
         let options = TaskOptions {
             $0.mirrors = ["https://b.example/file", "https://a.example/other"].compactMap { URL(string: $0) }
         }
@@ -184,7 +184,7 @@ import Testing
     @Test("API-541 a lost network is waited for; the mirror stays")
     func network() async throws {
         let network = ScriptedNetwork(.wired)
-        let manager = URLSessionManager(network: network) { [content] request in
+        let manager = URLSessionManager(network: network) { [self] request in
             let file = Answer.file(content, etag: "1")
             _ = note(request)
             return request.attempt == 1 ? file.losingPath(after: 40_000) : file
@@ -198,7 +198,7 @@ import Testing
     func later() async throws {
         var options = options("b.example")
         options.resumeFile = folder("resume")
-        let first = URLSessionManager { [content] request in
+        let first = URLSessionManager { [self] request in
             note(request) == "a"
                 ? .status(404)
                 : request.attempt == 1
@@ -207,7 +207,7 @@ import Testing
         await #expect(throws: SessionError.self) { _ = try await download(first, options) }
         #expect(folder.names == ["resume", "resume.part"])
         requests.withLock { $0 = [] }
-        let second = URLSessionManager { [content] request in
+        let second = URLSessionManager { [self] request in
             _ = note(request)
             return .file(content, etag: "1")
         }
@@ -217,7 +217,7 @@ import Testing
 
     @Test("API-543 retriers are asked when each mirror has failed, once a round, and the part is kept")
     func rounds() async throws {
-        let manager = URLSessionManager { [content] request in
+        let manager = URLSessionManager { [self] request in
             switch (note(request), request.attempt) {
             case ("b", 1): .file(content, etag: "1").breaking(after: 40_000)
             case ("b", 4): .file(content, etag: "1")
@@ -244,7 +244,7 @@ import Testing
         "API-544 mirrors of anything but a download by GET, or elsewhere than in the web, are refused at once"
     )
     func refused() async throws {
-        let manager = URLSessionManager { [requests] _ in
+        let manager = URLSessionManager { [self] _ in
             requests.withLock { $0.append("sent") }
             return .status(200)
         }
@@ -268,7 +268,7 @@ import Testing
     func continued() async throws {
         var options = TaskOptions()
         options.resumeFile = folder("resume")
-        let manager = URLSessionManager { [content] request in
+        let manager = URLSessionManager { [self] request in
             let file = Answer.file(content, etag: "1")
             return note(request) == "a" && noted.count == 1
                 ? file.breaking(after: 40_000) : file
