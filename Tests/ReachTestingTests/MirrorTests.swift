@@ -36,20 +36,20 @@ import Testing
 
     private var received: Data? { try? Data(contentsOf: URL(filePath: folder("file"))) }
 
-    /// Notes host, range and condition of each request.
-    private func note(_ request: SentRequest) -> String {
+    /// Records host, range and condition of each request.
+    private func host(_ request: SentRequest) -> String {
         let host = String(request.url.host()?.prefix(1) ?? "")
         let fields = ["range", "if-range"].compactMap { request.value(forHeader: $0) }
         requests.withLock { $0.append(([host] + fields).joined(separator: " ")) }
         return host
     }
 
-    private var noted: [String] { requests.withLock { $0 } }
+    private var sent: [String] { requests.withLock { $0 } }
 
     @Test("API-535 mirrors are asked in their order, whatever kept the one before from answering")
     func order() async throws {
         let manager = URLSessionManager { [self] request in
-            switch note(request) {
+            switch host(request) {
             case "a": .failure(.cannotConnectToHost)
             case "b": .status(503, headers: ["Retry-After": "600"])
             case "c": .failure(.secureConnectionFailed)
@@ -61,15 +61,15 @@ import Testing
         let steps = manager.recordSteps()
         let response = try await download(
             manager, options("b.example", "c.example", "d.example", "e.example", "f.example"))
-        #expect(noted == ["a", "b", "c", "d", "e", "f"])
+        #expect(sent == ["a", "b", "c", "d", "e", "f"])
         #expect(response.url.host() == "f.example" && received == content)
-        var told: [String] = []
+        var changes: [String] = []
         for await step in steps {
-            if case .mirror = step.step { told.append("\(step.step)") }
+            if case .mirror = step.step { changes.append("\(step.step)") }
             if case .completed = step.step { break }
         }
         #expect(
-            told == [
+            changes == [
                 "mirror: b.example/file after -1004", "mirror: c.example/file after -1011",
                 "mirror: d.example/file after -1200", "mirror: e.example/file after -1011",
                 "mirror: f.example/file after -1001",
@@ -80,12 +80,12 @@ import Testing
     func checked() async throws {
         let manager = URLSessionManager { [self] request in
             let file = Answer.file(content, etag: "of \(request.url.host() ?? "")")
-            return note(request) == "a" ? file.breaking(after: request.attempt == 1 ? 30_000 : 10_000) : file
+            return host(request) == "a" ? file.breaking(after: request.attempt == 1 ? 30_000 : 10_000) : file
         }
         let response = try await download(manager, options("b.example"), sha256: sum(of: content))
         #expect(response.url.host() == "b.example" && received == content)
         #expect(
-            noted == [
+            sent == [
                 "a", "a bytes=30000- \"of a.example\"", "a bytes=40000- \"of a.example\"", "b bytes=50000-",
             ])
     }
@@ -107,7 +107,7 @@ import Testing
                 : .file(data, etag: String(tag.dropFirst().dropLast()), headers: headers)
         }
         let manager = URLSessionManager { [self] request in
-            guard note(request) == "a" else { return file(second == "\"1\"" ? content : other, second) }
+            guard host(request) == "a" else { return file(second == "\"1\"" ? content : other, second) }
             // It gives some, and is gone then.
             return request.attempt == 1
                 ? file(content, first).breaking(after: 10_000) : .failure(.cannotConnectToHost)
@@ -115,14 +115,14 @@ import Testing
         let response = try await download(manager, options("b.example"))
         #expect(response.url.host() == "b.example")
         #expect(received == (second == "\"1\"" ? content : other))
-        #expect(noted.filter { $0.hasPrefix("b") } == expected)
+        #expect(sent.filter { $0.hasPrefix("b") } == expected)
     }
 
     @Test("API-538 content of two mirrors with a wrong checksum comes anew from one, then from the other")
     func joined() async throws {
         let wrong = Data(repeating: 7, count: content.count)
         let manager = URLSessionManager { [self] request in
-            if note(request) == "b" { return .file(wrong, etag: "2") }
+            if host(request) == "b" { return .file(wrong, etag: "2") }
             switch request.attempt {
             case 1: return .file(content, etag: "1").breaking(after: 10_000)
             case 2: return .status(503)
@@ -134,7 +134,7 @@ import Testing
         let response = try await download(manager, options, sha256: sum(of: content))
         #expect(response.url.host() == "a.example" && received == content)
         #expect(
-            noted == ["a", "a bytes=10000- \"1\"", "b bytes=10000-", "b", "a"],
+            sent == ["a", "a bytes=10000- \"1\"", "b bytes=10000-", "b", "a"],
             "the rest of b, all of b, and then a, its second URL")
         #expect(folder.names == ["file"])
     }
@@ -142,7 +142,7 @@ import Testing
     @Test("API-539 where no mirror has the right content the download fails, and nothing of it stays")
     func wrong() async throws {
         let manager = URLSessionManager { [self] request in
-            .file(Data("content of \(note(request))".utf8), etag: "1")
+            .file(Data("content of \(host(request))".utf8), etag: "1")
         }
         manager.interceptor = Interceptor(retriers: [Retrier { _, _, _ in .retry }])
         var options = options("b.example")
@@ -151,7 +151,7 @@ import Testing
             _ = try await download(manager, options, sha256: sum(of: content))
         }
         #expect(error?.code == .checksumMismatch)
-        #expect(noted == ["a", "b"])
+        #expect(sent == ["a", "b"])
         #expect(folder.names == [])
     }
 
@@ -161,7 +161,7 @@ import Testing
         let manager = URLSessionManager { [self] request in
             let names = ["authorization", "cookie", "x-token", "x-device"]
             let fields = names.compactMap { request.value(forHeader: $0) }
-            seen.withLock { $0.append("\(note(request)) \(fields.joined(separator: " "))") }
+            seen.withLock { $0.append("\(host(request)) \(fields.joined(separator: " "))") }
             if request.url.path() == "/file" { return .status(404) }
             return .file(content, etag: "1")
         }
@@ -186,12 +186,12 @@ import Testing
         let network = ScriptedNetwork(.wired)
         let manager = URLSessionManager(network: network) { [self] request in
             let file = Answer.file(content, etag: "1")
-            _ = note(request)
+            _ = host(request)
             return request.attempt == 1 ? file.losingPath(after: 40_000) : file
         }
         let response = try await download(manager, options("b.example"), sha256: sum(of: content))
         #expect(response.url.host() == "a.example" && received == content)
-        #expect(noted == ["a", "a bytes=40000- \"1\""])
+        #expect(sent == ["a", "a bytes=40000- \"1\""])
     }
 
     @Test("API-542 a later process continues at the mirror that gave content last")
@@ -199,7 +199,7 @@ import Testing
         var options = options("b.example")
         options.resumeFile = folder("resume")
         let first = URLSessionManager { [self] request in
-            note(request) == "a"
+            host(request) == "a"
                 ? .status(404)
                 : request.attempt == 1
                     ? .file(content, etag: "1").breaking(after: 40_000) : .failure(.cannotConnectToHost)
@@ -208,17 +208,17 @@ import Testing
         #expect(folder.names == ["resume", "resume.part"])
         requests.withLock { $0 = [] }
         let second = URLSessionManager { [self] request in
-            _ = note(request)
+            _ = host(request)
             return .file(content, etag: "1")
         }
         _ = try await download(second, options)
-        #expect(noted == ["b bytes=40000- \"1\""] && received == content && folder.names == ["file"])
+        #expect(sent == ["b bytes=40000- \"1\""] && received == content && folder.names == ["file"])
     }
 
     @Test("API-543 retriers are asked when each mirror has failed, once a round, and the part is kept")
     func rounds() async throws {
         let manager = URLSessionManager { [self] request in
-            switch (note(request), request.attempt) {
+            switch (host(request), request.attempt) {
             case ("b", 1): .file(content, etag: "1").breaking(after: 40_000)
             case ("b", 4): .file(content, etag: "1")
             default: .failure(.cannotConnectToHost)
@@ -234,7 +234,7 @@ import Testing
         _ = try await download(manager, options("b.example", "c.example"), sha256: sum(of: content))
         #expect(counts.withLock { $0 } == [0, 1] && received == content)
         #expect(
-            noted == [
+            sent == [
                 "a", "b", "b bytes=40000- \"1\"", "c bytes=40000-", "b bytes=40000-", "a bytes=40000-",
                 "c bytes=40000-", "b bytes=40000-",
             ])
@@ -261,7 +261,7 @@ import Testing
         #expect(throws: SessionError.self) {
             _ = try manager.downloadTask(with: SessionRequest("https://a.example/"), options: elsewhere)
         }
-        #expect(noted.isEmpty)
+        #expect(sent.isEmpty)
     }
 
     @Test("API-545 of content that was continued and has a wrong checksum nothing stays")
@@ -270,7 +270,7 @@ import Testing
         options.resumeFile = folder("resume")
         let manager = URLSessionManager { [self] request in
             let file = Answer.file(content, etag: "1")
-            return note(request) == "a" && noted.count == 1
+            return host(request) == "a" && sent.count == 1
                 ? file.breaking(after: 40_000) : file
         }
         let sum = try sum(of: Data("something else".utf8))
@@ -280,6 +280,6 @@ import Testing
             }
             #expect(error?.code == code)
         }
-        #expect(noted == ["a", "a bytes=40000- \"1\""] && folder.names == [])
+        #expect(sent == ["a", "a bytes=40000- \"1\""] && folder.names == [])
     }
 }

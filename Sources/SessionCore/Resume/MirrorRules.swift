@@ -15,8 +15,10 @@ import HTTPTypes
 /// | the connection broke within the content           | the same, twice; the next   | kept          |
 /// | the content contradicts its head or its encoding  | the next URL                | thrown away   |
 /// | a wrong checksum, all content from one URL        | the next; this one no more  | thrown away   |
-/// | a wrong checksum, content from several URLs       | the same, from the start; from now on no content of two URLs is joined | thrown away |
+/// | a wrong checksum, content from several URLs       | the same, from the start 1  | thrown away   |
 /// | anything that is not the URL's fault              | none                        | –             |
+///
+/// 1. From now on no content of two URLs is joined.
 package struct MirrorRules: Sendable {
     /// How a try ended, as far as its URL is to blame.
     package enum Fault: Sendable, Equatable {

@@ -130,7 +130,7 @@ struct Get: ParsableCommand {
             isQuiet ? .none : self.progress, showsContent: isOutput, isJSON: json)
         var end = GetEnd(jobs.map(\.url), isJSON: json, isQuiet: isQuiet, writesContent: isOutput)
         run.start(isOutput ? 1 : many.parallel ?? GetManyOptions.usualParallel)
-        try end.tell(run, waiter, progress)
+        try end.follow(run, waiter, progress)
         if let code = end.exitCode { throw code }
     }
 
@@ -140,7 +140,7 @@ struct Get: ParsableCommand {
         for (number, url) in urls.enumerated() {
             var report = GetReport(url: url)
             report.fail(error)
-            try? end.tell(report, of: number)
+            try? end.notify(report, of: number)
         }
         return end.exitCode
     }

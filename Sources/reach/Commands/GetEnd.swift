@@ -31,7 +31,7 @@ struct GetEnd {
     }
 
     /// Draws progress and tells each end, until all have ended or a signal comes.
-    mutating func tell(_ run: GetRun, _ waiter: MainThreadWaiter, _ progress: GetProgress) throws {
+    mutating func follow(_ run: GetRun, _ waiter: MainThreadWaiter, _ progress: GetProgress) throws {
         let began = Clock.monotonic
         var isOver = false
         while !isOver {
@@ -46,10 +46,10 @@ struct GetEnd {
                 (isSignalled, isOver) = (true, true)
             case .timedOut: break
             }
-            if progress.interval != nil { for sentence in run.takeRetries() { progress.notify(sentence) } }
-            let news = run.takeNews()
+            if progress.interval != nil { for sentence in run.consumeRetries() { progress.notify(sentence) } }
+            let news = run.consumeNews()
             if isOver || !news.isEmpty { progress.clear() }
-            for (number, report) in news { try tell(report, of: number) }
+            for (number, report) in news { try notify(report, of: number) }
             if isOver { break }
             if urls.count > 1 { progress.count = (ended.count, urls.count) }
             if let reason = run.waitingReason {
@@ -58,11 +58,11 @@ struct GetEnd {
                 progress.show(moment, elapsed: Clock.monotonic - began)
             }
         }
-        try tellRest()
+        try notifyRest()
     }
 
     /// Tells how one has ended.
-    mutating func tell(_ report: GetReport, of number: Int) throws(ExitCode) {
+    mutating func notify(_ report: GetReport, of number: Int) throws(ExitCode) {
         var report = report
         if let failure = report.failure, isSignalled || failure.exitCode == .interrupted {
             report.interrupt()
@@ -85,19 +85,19 @@ struct GetEnd {
     }
 
     /// Tells of those that have not begun, or not ended, and of all.
-    private mutating func tellRest() throws(ExitCode) {
-        let told = ended.count
-        if told < urls.count, isJSON {
+    private mutating func notifyRest() throws(ExitCode) {
+        let count = ended.count
+        if count < urls.count, isJSON {
             for number in urls.indices where ended[number] == nil {
                 var report = GetReport(url: urls[number])
                 report.interrupt()
-                try tell(report, of: number)
+                try notify(report, of: number)
             }
         }
-        if urls.count == 1, told == 0, !isJSON { complain("interrupted") }
+        if urls.count == 1, count == 0, !isJSON { complain("interrupted") }
         guard urls.count > 1, !isJSON, !isQuiet else { return }
         let fetched = ended.values.count { $0 == .success }
-        let way = told < urls.count && fetched < urls.count ? "; the same command with --resume goes on" : ""
+        let way = count < urls.count && fetched < urls.count ? "; the same command with --resume goes on" : ""
         let terminal = Terminal(descriptor: StandardStream.error.descriptor)
         StandardStream.error.write(
             terminal.style(.never).sentence("\(fetched) of \(urls.count) fetched\(way)") + "\n")

@@ -28,7 +28,7 @@ struct GetJob {
         for target in targets {
             guard case .file(let files) = target else { continue }
             for path in [files.path, files.part, files.recordPath]
-            where !names.insert(place(of: path)).inserted {
+            where !names.insert(key(of: path)).inserted {
                 complain(
                     "two URLs would be saved as \(path); give each a name of its own with -o, or out= in a list"
                 )
@@ -38,7 +38,7 @@ struct GetJob {
     }
 
     /// The folder's number and the name in it: the same however the path is written.
-    private static func place(of path: String) -> String {
+    private static func key(of path: String) -> String {
         let end = path.lastIndex(of: "/")
         var folder = stat()
         guard stat(end.map { String(path[...$0]) } ?? ".", &folder) == 0 else { return path }

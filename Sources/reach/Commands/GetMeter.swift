@@ -30,12 +30,12 @@ final class GetMeter: Sendable {
     var retries: Int { tries.withLock { $0.count } }
 
     /// Records that another attempt follows: the reason and its time.
-    func recordRetry(_ sentence: String) { tell(sentence, counts: true) }
+    func recordRetry(_ sentence: String) { store(sentence, counts: true) }
 
     /// Records that another server is asked.
-    func recordMirror(_ sentence: String) { tell(sentence, counts: false) }
+    func recordMirror(_ sentence: String) { store(sentence, counts: false) }
 
-    private func tell(_ sentence: String, counts: Bool) {
+    private func store(_ sentence: String, counts: Bool) {
         let sentence = name.map { "\($0): \(sentence)" } ?? sentence
         tries.withLock { $0 = ($0.count + (counts ? 1 : 0), sentence) }
     }

@@ -77,11 +77,11 @@ final class GetRun: Sendable {
         waiter.ring()
     }
 
-    /// Whether one has ended since the last ``takeNews()``.
+    /// Whether one has ended since the last ``consumeNews()``.
     var hasNews: Bool { state.withLock { !$0.news.isEmpty } }
 
     /// Those that have ended since.
-    func takeNews() -> [(number: Int, report: GetReport)] {
+    func consumeNews() -> [(number: Int, report: GetReport)] {
         state.withLock { state in
             defer { state.news = [] }
             return state.news
@@ -113,5 +113,5 @@ final class GetRun: Sendable {
     }
 
     /// The sentences about further tries, each once.
-    func takeRetries() -> [String] { transfers.compactMap { $0.meter.consumeRetry() } }
+    func consumeRetries() -> [String] { transfers.compactMap { $0.meter.consumeRetry() } }
 }

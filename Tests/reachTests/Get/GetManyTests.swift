@@ -252,7 +252,7 @@ struct GetManyTests {
             mkfifo said; "$@" 2>said & job=$!; exec 3<said; read first <&3; read second <&3
             kill -INT $job; cat <&3 >/dev/null; wait $job; echo "$first"; echo "$second"
             """, [lab.origin.url("/bytes/10"), stalled, "-o", "a", "-o", "b", "--progress", "plain"])
-        let told = lines(end.text).filter { $0.hasPrefix("0/2 ") || $0.hasPrefix("1/2 ") }
-        #expect(!told.isEmpty && told.allSatisfy { $0.contains("B/s") }, "\(end.text)")
+        let progress = lines(end.text).filter { $0.hasPrefix("0/2 ") || $0.hasPrefix("1/2 ") }
+        #expect(!progress.isEmpty && progress.allSatisfy { $0.contains("B/s") }, "\(end.text)")
     }
 }
