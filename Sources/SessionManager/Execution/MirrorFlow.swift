@@ -11,9 +11,7 @@ final class MirrorFlow {
     private let urls: [URL]
     private var rules: MirrorRules
 
-    /// Nil where the task has no mirrors.
-    init?(_ task: SessionTask) {
-        guard !task.sharedPlan.value.options.mirrors.isEmpty else { return nil }
+    init(_ task: SessionTask) {
         let mirrors = task.plan.options.mirrors.map { (try? $0.withASCIIHost) ?? $0 }
         urls = [task.originalRequest.url] + mirrors
         rules = MirrorRules(count: urls.count)

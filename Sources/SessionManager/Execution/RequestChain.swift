@@ -24,7 +24,7 @@ final class RequestChain {
     init(_ task: SessionTask) {
         self.task = task
         current = task.request
-        mirrors = MirrorFlow(task)
+        mirrors = task.sharedPlan.value.options.mirrors.isEmpty ? nil : MirrorFlow(task)
     }
 
     var request: SessionRequest {
