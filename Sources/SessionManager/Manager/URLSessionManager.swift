@@ -313,6 +313,9 @@ public final class URLSessionManager: Sendable {
         let session = try session
         var request = request
         request.url = try request.url.withASCIIHost
+        if !plan.value.options.mirrors.isEmpty {
+            try MirrorFlow.check(plan.value.options.mirrors, of: request, kind)
+        }
         let task = SessionTask(Shared(request), kind: kind, session: session, plan: plan, block: block)
         let group = plan.value.options.completionGroup
         group?.enter()
