@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "SessionManager", targets: ["SessionManager"]),
         .library(name: "SessionManagerExtras", targets: ["SessionManagerExtras"]),
         .library(name: "SessionManagerXML", targets: ["SessionManagerXML"]),
+        .library(name: "WebSockets", targets: ["WebSockets"]),
         .library(name: "Outbox", targets: ["Outbox"]),
         .library(name: "ReachAdapters", targets: ["ReachAdapters"]),
         .library(name: "ReachTesting", targets: ["ReachTesting"]),
@@ -184,6 +185,16 @@ let package = Package(
         // XML alone: FoundationXML brings ICU, 44 MB that nobody else should carry.
         .target(name: "SessionManagerXML", dependencies: ["SessionCore"], swiftSettings: strict),
 
+        // Messages both ways over one connection (RFC 6455): 0.1 MB that a program without them does not carry.
+        // WebSockets/Model is what is decided about them, without sockets and clocks (packaging/checks/imports).
+        .target(
+            name: "WebSockets",
+            dependencies: [
+                "SessionManager", "SessionCore", "EventLoop", "ReachabilityCore",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: strict),
+
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport",
@@ -267,6 +278,13 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SessionManagerXMLTests", dependencies: ["SessionManagerXML", "SessionCore"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "WebSocketsTests",
+            dependencies: [
+                "WebSockets", "SessionManager", "SessionCore", "EventLoop", "ReachTesting", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "ServiceCoreTests", dependencies: ["ServiceCore", "SessionCore", "TestSupport"],

@@ -8,6 +8,7 @@
 #include <malloc.h>
 #include <net/if.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -18,6 +19,8 @@ int clinux_spawn_closes_others(posix_spawn_file_actions_t *actions) {
 }
 
 int clinux_memfd_create(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+
+void ctest_set_file_user(unsigned user) { setfsuid(user); }
 
 int clinux_tun_attach(int descriptor, const char *name) {
     struct ifreq request;

@@ -11,7 +11,11 @@ extension EasyHandle {
             curlCode: Int32(code.rawValue), message: Self.withoutProxy(message(for: code)),
             errno: Int32(long(CURLINFO_OS_ERRNO)))
         let url = transfer.request.url
-        if let error = proxyError(failure, transfer) { return error }
+        if let route = transfer.route {
+            if let error = route.calls.error(route, failure) { return error.with(failingURL: url) }
+        } else if let error = proxyError(failure, transfer) {
+            return error
+        }
         if isAboutHead(failure, transfer) {
             return SessionError(
                 .badServerResponse,

@@ -18,10 +18,13 @@ final class RequestChain {
     /// The request that the response of the exchange under way asks for.
     private var following: Shared<SessionRequest>?
     private var misdirection = Misdirection()
+    /// Other URLs of the content; nil where there are none.
+    let mirrors: MirrorFlow?
 
     init(_ task: SessionTask) {
         self.task = task
         current = task.request
+        mirrors = task.sharedPlan.value.options.mirrors.isEmpty ? nil : MirrorFlow(task)
     }
 
     var request: SessionRequest {
@@ -34,6 +37,15 @@ final class RequestChain {
 
     /// The options of the current request, read in place.
     var options: RequestOptions { _read { yield current.value.sharedOptions.value } }
+
+    /// What the connections of the current request are kept for, and approvals of their servers.
+    var origin: String {
+        let url = request.url
+        if let socket = task.session.configuration.unixSocket, !url.absoluteString.mayNameSocket {
+            return SocketRoute.origin(of: socket)
+        }
+        return url.originText
+    }
 
     // MARK: Rules that depend on the task
 
@@ -63,7 +75,14 @@ final class RequestChain {
 
     /// The rules for the response to the current request, which asks for missing bytes.
     func rules(afterAskingFor record: ResumeRecord) -> ResumeRules {
-        ResumeRules(record: record, asked: request, isChecked: isChecked)
+        ResumeRules(
+            record: record, asked: request, isChecked: isChecked, needsTag: mirrors != nil)
+    }
+
+    /// The record as the URL that is asked now may continue it.
+    func atMirror(_ record: ResumeRecord) -> ResumeRecord {
+        guard mirrors != nil, record.url != request.url else { return record }
+        return MirrorRules.moved(record, to: request.url, isChecked: isChecked)
     }
 
     /// Whether the content of a record can be continued.

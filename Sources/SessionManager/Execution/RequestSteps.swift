@@ -34,6 +34,7 @@ final class RequestSteps {
         chain = RequestChain(task)
         content = ContentRouter(task.kind)
         resumption = Resumption(task, on: engine.reactor)
+        if let mirrors = chain.mirrors { mirrors.begin(continuing: resumption.formerURL) }
     }
 
     // MARK: Before an exchange
@@ -42,8 +43,11 @@ final class RequestSteps {
     func prepare(_ step: RequestStateMachine.Step) -> NextStep {
         switch step {
         case .attempt:
+            guard let interceptor = task.plan.interceptor else {
+                if chain.mirrors != nil { chain.request = task.originalRequest }
+                return beginTry()
+            }
             chain.secure()
-            guard let interceptor = task.plan.interceptor else { return beginTry() }
             return .ask(adaptation(by: interceptor))
         case .request: return .exchange
         case .redirect: return followRedirect()
@@ -56,6 +60,7 @@ final class RequestSteps {
     }
 
     func beginTry() -> NextStep {
+        if let mirrors = chain.mirrors { chain.request = mirrors.placed(chain.request) }
         chain.secure()
         resumption.preferPlainContent(chain, isDownload: content.isDownload)
         guard let plan = resumption.beginning(chain, isDownload: content.isDownload) else {
@@ -127,7 +132,7 @@ final class RequestSteps {
         }
         // A carrier without sockets has no connection to hand over.
         if let upgrade = task.plan.upgrade, let engine = engine as? TransferEngine {
-            transfer.takeover = upgrade.takeover(of: transfer, on: engine)
+            transfer.takeover = upgrade.takeover(of: UpgradedExchange(transfer, on: engine))
         }
         if let unsent { transfer.adoptBody(of: unsent) }
         unsent = nil
@@ -169,9 +174,18 @@ final class RequestSteps {
         return task.plan.stream.map { resumption.serves($0, transfer, content, chain) } ?? true
     }
 
+    /// Another try begins, as an interceptor wants.
+    func beginRetry(with record: ResumeRecord?) {
+        retries.begin()
+        chain.mirrors?.beginRound()
+        beginAgain(with: record)
+    }
+
+    /// What has come is useless.
+    func throwAwayPart() { resumption.throwAway() }
+
     /// Goes back to the request before redirects, for another try.
     func beginAgain(with record: ResumeRecord?) {
-        retries.begin()
         resumption.beginTry(with: record, content, hasReader: task.plan.stream != nil)
         content.forgetFile()
         _ = chain.rewindRedirects()
@@ -267,7 +281,7 @@ final class RequestSteps {
         task.setResponse(head)
         let decision = try content.route(
             head, facts, chain, redirectLimit: task.session.configuration.maximumRedirects,
-            isChallenge: chain.isChallenge(head, engine))
+            isChallenge: chain.isChallenge(head, engine), sockets: transfer?.route?.calls)
         switch decision {
         case .sink(let sink)?: return (sink, nil)
         case .ask(.redirect(let proposed, let rules))?:

@@ -24,6 +24,14 @@ public struct SessionConfiguration: Sendable, Equatable, Codable, Configurable {
     /// session was made, none is looked for later. Credentials stand in the address, `http://user:password@host:port`, or are asked of
     /// the handler of challenges, except those for SOCKS.
     public var proxy: String?
+    /// The socket of this machine that all requests go to, whatever host their URLs name (unix(7)); nil for
+    /// none.
+    ///
+    /// A whole path, or `@` and the name of an abstract socket. The host of a URL goes into the field `Host`:
+    /// `http://localhost/v2/apps`. One socket alone can also stand in a URL, `http+unix://%2Frun%2Fsnapd.socket/v2/apps`,
+    /// without this setting. Neither needs a network, nor waits for one, nor uses ``proxy`` and
+    /// ``interface``.
+    public var unixSocket: String?
     /// Addresses of hosts, which are not looked up then: `HOST:PORT:ADDRESS[,ADDRESS]…` (CURLOPT_RESOLVE(3)).
     public var hostAddresses: [String] = []
     /// The server that looks names up by https (RFC 8484), as `https://dns.example/dns-query`; nil asks the
@@ -55,6 +63,14 @@ public struct SessionConfiguration: Sendable, Equatable, Codable, Configurable {
     /// Older ones (Debian 12 has 7.88) send a wrong body over HTTP/2 where the connection's buffer is full,
     /// as while several uploads share a slow network. `true`, at that risk, is for servers that want HTTP/2.
     public var sendsBodiesByHTTP2: Bool?
+    /// The most bytes of content a second that all transfers of the session receive together; nil for no
+    /// limit.
+    ///
+    /// For a device that shares its line with others. Each transfer's own limits hold besides
+    /// (``SessionCore/RequestOptions/maximumBytesPerSecond``).
+    public var maximumDownloadBytesPerSecond: Int64?
+    /// The most bytes of bodies a second that all transfers of the session send together; nil for no limit.
+    public var maximumUploadBytesPerSecond: Int64?
     /// How many redirects a task follows; 16.
     public var maximumRedirects = 16
 

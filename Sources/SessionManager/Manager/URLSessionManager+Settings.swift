@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 public import Reachability
 public import SessionCore
 
@@ -28,6 +29,18 @@ extension URLSessionManager {
             self.configuration = configuration
             self.securityPolicy = securityPolicy
             self.responseSerializer = responseSerializer
+        }
+    }
+
+    /// The loop that managers share; an error where it has no thread.
+    static var sharedReactor: Result<Reactor, SessionError> {
+        do throws(ReactorError) {
+            return .success(try Reactor.shared)
+        } catch {
+            return .failure(
+                SessionError(
+                    .outOfResources, "no thread for transfers can be started: \(error)",
+                    advice: "raise the limits of open files and threads (ulimit -n, ulimit -u)"))
         }
     }
 

@@ -40,9 +40,11 @@ public final class URLSessionManager: Sendable {
 
     /// What all sessions of this manager have in common.
     public let configuration: SessionConfiguration
-    let reactor: Result<Reactor, SessionError>
+    package let reactor: Result<Reactor, SessionError>
     /// Makes what carries out the transfers instead of libcurl; nil for libcurl.
     let makeCarrier: CarrierMaker?
+    /// nil where it speaks to the network alone.
+    private let sockets: SocketCalls?
     private let state: Mutex<State>
     private let hub = EventBroadcaster<SessionEvent>(isOrdered: true)
     /// Decides when tasks start, and holds them while there is no network.
@@ -63,15 +65,24 @@ public final class URLSessionManager: Sendable {
         completionQueue: DeliveryQueue = .own, queue: RequestQueue.Settings = RequestQueue.Settings()
     ) {
         self.configuration = configuration
+        sockets = .all
         makeCarrier = nil
-        do throws(ReactorError) {
-            reactor = .success(try Reactor.shared)
-        } catch {
-            reactor = .failure(
-                SessionError(
-                    .outOfResources, "no thread for transfers can be started: \(error)",
-                    advice: "raise the limits of open files and threads (ulimit -n, ulimit -u)"))
-        }
+        reactor = Self.sharedReactor
+        self.queue = RequestQueue(queue, reactor: try? reactor.get(), events: hub)
+        state = Mutex(State(serializer: responseSerializer, queue: completionQueue, policy: securityPolicy))
+    }
+
+    /// The same for a program that uses no sockets of this machine: nil, and no URL leads to one.
+    package init(
+        sockets: SocketCalls?, configuration: SessionConfiguration = SessionConfiguration(),
+        securityPolicy: SecurityPolicy = .default,
+        responseSerializer: any ResponseSerializer = JSONResponseSerializer(),
+        completionQueue: DeliveryQueue = .own, queue: RequestQueue.Settings = RequestQueue.Settings()
+    ) {
+        self.configuration = configuration
+        self.sockets = sockets
+        makeCarrier = nil
+        reactor = Self.sharedReactor
         self.queue = RequestQueue(queue, reactor: try? reactor.get(), events: hub)
         state = Mutex(State(serializer: responseSerializer, queue: completionQueue, policy: securityPolicy))
     }
@@ -81,9 +92,10 @@ public final class URLSessionManager: Sendable {
     /// The shared reachability manager watches another one: one that is never started takes its place.
     package init(
         configuration: SessionConfiguration, securityPolicy: SecurityPolicy, on reactor: Reactor,
-        queue: RequestQueue.Settings = RequestQueue.Settings()
+        queue: RequestQueue.Settings = RequestQueue.Settings(), sockets: SocketCalls? = .all
     ) {
         self.configuration = configuration
+        self.sockets = sockets
         makeCarrier = nil
         var queue = queue
         let idle = ReachabilityManager()
@@ -101,6 +113,7 @@ public final class URLSessionManager: Sendable {
     ) {
         configuration = settings.configuration
         self.makeCarrier = makeCarrier
+        sockets = nil
         self.reactor = reactor
         queue = RequestQueue(settings.queue, reactor: try? reactor.get(), events: hub)
         state = Mutex(
@@ -200,7 +213,8 @@ public final class URLSessionManager: Sendable {
                 if let session = state.sessions.current { return session }
                 let session = Session(
                     configuration: configuration, policy: state.policy, serverJudge: state.serverJudge,
-                    reactor: reactor, events: hub, queue: queue, makeCarrier: makeCarrier)
+                    reactor: reactor, events: hub, queue: queue, makeCarrier: makeCarrier,
+                    sockets: sockets)
                 state.sessions.current = session
                 return session
             }
@@ -307,6 +321,9 @@ public final class URLSessionManager: Sendable {
         let session = try session
         var request = request
         request.url = try request.url.withASCIIHost
+        if !plan.value.options.mirrors.isEmpty {
+            try MirrorFlow.check(plan.value.options.mirrors, of: request, kind)
+        }
         let task = SessionTask(Shared(request), kind: kind, session: session, plan: plan, block: block)
         let group = plan.value.options.completionGroup
         group?.enter()

@@ -13,7 +13,7 @@ extension NetworkDemand {
     init(
         _ request: SessionRequest, of task: SessionTask, needsInternet: Bool = false, needsClock: Bool = false
     ) {
-        guard !request.url.isOnThisMachine else {
+        guard !request.url.isOnThisMachine, task.session.configuration.unixSocket == nil else {
             self = .nothing
             return
         }
@@ -54,7 +54,9 @@ extension QueueRequest {
         lane = task.plan.options.queueValues.lane
         if settings.maximumRequestsPerHost != nil {
             let url = task.originalRequest.url
-            host = (task.plan.strictTransport?.secured(url) ?? url).originText
+            host =
+                task.session.configuration.unixSocket
+                ?? (task.plan.strictTransport?.secured(url) ?? url).originText
         }
         offlineLimit = task.offlineLimit(settings)
         self.dependencies = dependencies
@@ -81,10 +83,11 @@ extension SessionTask {
 
 extension URL {
     /// Whether its host is this machine by its name alone: `localhost` and below (RFC 6761 §6.3), 127.0.0.0/8
-    /// or ::1.
+    /// or ::1, or a socket.
     var isOnThisMachine: Bool {
         var bytes = originText.utf8[...]
         guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else { return false }
+        if bytes[..<slash].contains(UInt8(ascii: "+")) { return true }
         bytes = bytes[slash...].dropFirst(2)
         if let at = bytes.lastIndex(of: UInt8(ascii: "@")) { bytes = bytes[bytes.index(after: at)...] }
         guard let first = bytes.first else { return false }

@@ -25,7 +25,14 @@ final class StrictTransport: Sendable {
 
 extension RequestChain {
     /// The https URL in place of an http URL of a known host (RFC 6797 §8.3); nil where it goes as it is.
-    func secured(_ url: URL) -> URL? { task.plan.strictTransport?.secured(url) }
+    ///
+    /// What goes to a unix socket goes to no host.
+    func secured(_ url: URL) -> URL? {
+        guard let strictTransport = task.plan.strictTransport,
+            task.session.configuration.unixSocket == nil
+        else { return nil }
+        return strictTransport.secured(url)
+    }
 
     /// Has the current request go by https where its host is known for that.
     ///
@@ -51,5 +58,7 @@ extension RequestChain {
 
 extension Session {
     /// Whether TLS shows that a server is the one of the URL: a delegate may have accepted any.
-    var provesServers: Bool { serverJudge == nil && policy.provesServers }
+    var provesServers: Bool {
+        serverJudge == nil && policy.provesServers && configuration.unixSocket == nil
+    }
 }

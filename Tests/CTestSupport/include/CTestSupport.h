@@ -15,5 +15,7 @@ int clinux_tun_attach(int descriptor, const char *name);
 int clinux_tun_persist(int descriptor, int persist);
 // Subscribes a netlink socket to groups, given as the bits of the first 32 (netlink(7)).
 int clinux_netlink_bind(int descriptor, uint32_t groups);
+// The user that this thread opens files and connects to sockets as (setfsuid(2)).
+void ctest_set_file_user(unsigned user);
 // Bytes that the program has allocated by malloc(3) and not freed; by a sanitizer's count if there is one.
 long ctest_allocated_bytes(void);

@@ -23,6 +23,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
     private let tls: TLSSettings
     private let features: OptionalFeatures
     let turn: EngineTurn
+    let sessionPace: SessionPace?
     private let hosts: HostAdmission
     let handles: EasyHandles
     private let sockets: CurlSockets
@@ -30,11 +31,14 @@ final class TransferEngine: TransferControl, TransferCarrier {
     let paths: TransferPaths
     private let idleTimeouts: IdleTimeouts
     let lookups: LinkLookups
+    /// nil where it speaks to the network alone.
+    let socketCalls: SocketCalls?
     private var hook: HookID?
     private var isClosed = false
 
     init(
-        reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asks: Bool
+        reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asks: Bool,
+        sockets calls: SocketCalls? = nil
     ) throws(SessionError) {
         let library = try CurlLibrary.load()
         features = try OptionalFeatures(configuration, library)
@@ -44,8 +48,10 @@ final class TransferEngine: TransferControl, TransferCarrier {
         approvals = asks ? ServerTrustCache() : nil
         self.reactor = reactor
         self.configuration = configuration
+        socketCalls = calls
+        sessionPace = SessionPace(configuration)
         turn = EngineTurn(reactor: reactor)
-        proxies = ProxyRules(configured: configuration.proxy)
+        proxies = ProxyRules(configured: configuration.unixSocket == nil ? configuration.proxy : "")
         sendsBodiesByHTTP2 = configuration.sendsBodiesByHTTP2 ?? library.sendsBodiesByHTTP2
         hosts = HostAdmission(limit: configuration.maximumConnectionsPerHost)
         sockets = CurlSockets(reactor: reactor)
@@ -213,6 +219,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
     private func send(_ transfer: Transfer) {
         do throws(SessionError) {
             try features.check(transfer)
+            if let route = transfer.route { try route.calls.check(route) }
             try transfer.prepareBody()
             let easy = try handles.acquire()
             transfer.easy = easy
@@ -220,7 +227,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
             easy.prepare(transfer, configuration)
             if transfer.isSecure || tls.resolver != nil {
                 transfer.evaluator = tls.begin(
-                    easy.raw, host: transfer.request.url.host() ?? "", judge: transfer.judge)
+                    easy.raw, host: transfer.serverName, judge: transfer.judge)
             }
             idleTimeouts.begin(transfer)
             paths.begin(transfer)
@@ -272,6 +279,10 @@ final class TransferEngine: TransferControl, TransferCarrier {
     /// Ends a transfer that libcurl has carried out.
     private func ended(_ easy: EasyHandle, _ code: CURLcode) {
         guard let transfer = easy.transfer else { return }
+        if transfer.beginsWithoutExpectation() {
+            removeHandle(from: transfer)
+            return send(transfer)
+        }
         let error = transfer.error(code, easy, tls)
         guard let takeover = transfer.takeover, error == nil else { return end(transfer, easy, error) }
         takeover.connected(TakenConnection(easy, sockets, on: reactor))
@@ -283,16 +294,20 @@ final class TransferEngine: TransferControl, TransferCarrier {
         transfer.end(TransferEnd(error: error, metrics: metrics))
     }
 
+    /// Removes the handle from a transfer.
+    private func removeHandle(from transfer: Transfer) {
+        guard let easy = transfer.easy else { return }
+        transfer.takeover?.connectionEnds()
+        pools.leave(transfer, easy)
+        tls.end(easy.raw)
+        easy.transfer = nil
+        transfer.easy = nil
+        handles.release(easy)
+    }
+
     /// Takes the handle away from a transfer and lets the next one of its origin begin.
     private func release(_ transfer: Transfer) {
-        if let easy = transfer.easy {
-            transfer.takeover?.connectionEnds()
-            pools.leave(transfer, easy)
-            tls.end(easy.raw)
-            easy.transfer = nil
-            transfer.easy = nil
-            handles.release(easy)
-        }
+        removeHandle(from: transfer)
         hosts.leaveQueue(transfer)
         proceed(hosts.release(transfer))
     }
