@@ -230,7 +230,8 @@ let package = Package(
         .testTarget(
             name: "SessionManagerTests",
             dependencies: [
-                "SessionManager", "SessionManagerExtras", "SessionCore", "ReachTesting", "CCurl",
+                "SessionManager", "SessionManagerExtras", "SessionCore", "WebSockets", "ReachTesting",
+                "CCurl",
                 "CTestSupport", "TestSupport",
                 "download-drill",
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -263,10 +263,11 @@ import Testing
             try manager.dataTask(with: SessionRequest("https://api.example.com/\(name)"))
         }
         let (first, second) = (try task("first"), try task("second"))
-        second.resume()
-        second.suspend()
         first.resume()
         try await clock.waitForSleepers()
+        // Waits for the only slot of its host, so that it is not sent before it is suspended.
+        second.resume()
+        second.suspend()
         first.suspend()
         await clock.advance(by: .seconds(3_600))
         #expect(paths.withLock { $0 } == ["/first"] && first.downloadProgress.completedBytes <= 1)

@@ -12,7 +12,7 @@ import WebSockets
 /// WebSockets whose network goes and comes, on a real kernel and with a network that a test sets.
 @Suite(
     "WebSockets and their paths",
-    .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(3)))
+    .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(10)))
 struct WebSocketPathScenarios {
     /// Two cables to a server of WebSockets behind them, 10.9.0.1.
     private struct Paths {

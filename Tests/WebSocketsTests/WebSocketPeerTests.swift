@@ -20,7 +20,8 @@ private enum StockServer {
         NetworkLab.isAvailable && (access(folder + "/websockets", F_OK) == 0 || NetworkLab.isRequired)
 }
 
-@Suite("WebSockets to another implementation", .enabled(if: StockServer.isAvailable), .timeLimit(.minutes(3)))
+@Suite(
+    "WebSockets to another implementation", .enabled(if: StockServer.isAvailable), .timeLimit(.minutes(10)))
 struct WebSocketPeerTests {
     @Test("API-370 A server of others takes every message and gives it back", arguments: [false, true])
     func echo(isSecure: Bool) async throws {

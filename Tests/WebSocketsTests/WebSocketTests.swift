@@ -9,7 +9,7 @@ import WebSockets
 
 @Suite(
     "WebSockets", .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"),
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(10)))
 struct WebSocketTests {
     @Test("API-340 Messages of both kinds go there and back, with TLS and without", arguments: [false, true])
     func echo(isSecure: Bool) async throws {

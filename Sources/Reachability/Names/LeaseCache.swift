@@ -4,10 +4,11 @@ internal import CLinux
 import Glibc
 import ReachabilityCore
 
-/// Remembers the metered leases of links while no file of a DHCP client has changed; for one thread at a time.
+/// Remembers the metered leases of links while no file of a DHCP client has changed; for one thread at a
+/// time.
 ///
-/// A default route may come with a new lease, so its event asks again. Then three calls of stat(2), and one for
-/// each lease that is there, replace the search for the files of all links.
+/// A default route may come with a new lease, so its event asks again. Then three calls of stat(2), and one
+/// for each lease that is there, replace the search for the files of all links.
 package final class LeaseCache {
     private struct Entry {
         var name: String

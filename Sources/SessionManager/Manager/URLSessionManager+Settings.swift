@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EventLoop
+package import EventLoop
 public import Reachability
 public import SessionCore
 
@@ -33,7 +33,7 @@ extension URLSessionManager {
     }
 
     /// The loop that managers share; an error where it has no thread.
-    static var sharedReactor: Result<Reactor, SessionError> {
+    package static var sharedReactor: Result<Reactor, SessionError> {
         do throws(ReactorError) {
             return .success(try Reactor.shared)
         } catch {

@@ -37,7 +37,9 @@ package final class SocketRoute: Sendable {
 /// By reference, and not asked for by managers that speak to the network alone (``URLSessionManager``), so
 /// that a program without sockets neither contains it nor can be sent to one.
 package struct SocketCalls: Sendable {
-    /// The way to a URL; nil where that is over the network. `configured` is the manager's own socket.
+    /// The way to a URL; nil where that is over the network.
+    ///
+    /// `configured` is the manager's own socket.
     let find: @Sendable (_ address: String, _ configured: String?) -> SocketRoute?
     /// Throws where there can be no such socket, or libcurl cannot use any.
     let check: @Sendable (SocketRoute) throws(SessionError) -> Void

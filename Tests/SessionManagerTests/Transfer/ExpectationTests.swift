@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Bodies that wait until the server wants them (`Expect: 100-continue`).
-@Suite(.timeLimit(.minutes(2))) struct ExpectationTests {
+@Suite(.timeLimit(.minutes(10))) struct ExpectationTests {
     /// A body that can be read once, and counts how often it is read.
     private final class OneReading: BodySource, BodyReader {
         let length: Int64? = 5

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Limits of speed, on a clock that the test moves.
-@Suite(.timeLimit(.minutes(2))) struct PaceTests {
+@Suite(.timeLimit(.minutes(10))) struct PaceTests {
     private let clock = ManualClock()
     private let content = Data(repeating: 7, count: 100_000)
 
