@@ -46,6 +46,13 @@ extension RequestChain {
         request = next
     }
 
+    /// The task's request as its adapters see it: by https where its host is known for that.
+    var originalRequest: SessionRequest {
+        var original = task.originalRequest
+        if let url = secured(original.url) { original.url = url }
+        return original
+    }
+
     /// Records what the head of a response says about its host, where it came from the host itself
     /// (RFC 6797 §8.1).
     func recordStrictTransport(_ head: SessionResponse, isSecure: Bool) {
