@@ -97,8 +97,8 @@ struct GetEnd {
         if urls.count == 1, count == 0, !isJSON { complain("interrupted") }
         guard urls.count > 1, !isJSON, !isQuiet else { return }
         let fetched = ended.values.count { $0 == .success }
-        let mayGoOn = count < urls.count && !writesContent
-        let way = mayGoOn ? "; the same command with --resume goes on" : ""
+        let canResume = count < urls.count && !writesContent
+        let way = canResume ? "; the same command with --resume goes on" : ""
         let terminal = Terminal(descriptor: StandardStream.error.descriptor)
         StandardStream.error.write(
             terminal.style(.never).sentence("\(fetched) of \(urls.count) fetched\(way)") + "\n")
