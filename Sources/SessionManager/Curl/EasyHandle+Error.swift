@@ -36,7 +36,7 @@ extension EasyHandle {
                 .cannotFindHost,
                 "\(resolver.text) has told no address of \(url.host() ?? "the server"): \(failure.message)",
                 advice:
-                    "check that the name exists, and that dnsOverHTTPS names a server which answers and whose certificate is valid",
+                    "check that the name exists, and that the name server which is asked by https answers with a valid certificate",
                 failingURL: url, transport: failure)
         }
         let error =
