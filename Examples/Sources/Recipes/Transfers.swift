@@ -29,6 +29,15 @@ func downloadInPieces(_ manager: URLSessionManager, _ request: SessionRequest) a
     return await rest.outcome().filePath
 }
 
+/// The same file of several servers.
+func downloadFromMirrors(
+    _ manager: URLSessionManager, _ request: SessionRequest, _ mirrors: [URL], sha256: String
+) async throws -> URL {
+    let options = TaskOptions { $0.mirrors = mirrors }
+    let destination = DownloadDestination("/var/lib/device/firmware.bin", sha256: sha256)
+    return try await manager.download(request, to: destination, options: options).url
+}
+
 /// A download that goes on after this process was killed, or the device switched off.
 func downloadWhateverHappens(
     _ manager: URLSessionManager, _ request: SessionRequest, to path: String

@@ -40,6 +40,9 @@ public struct RequestOptions: Sendable, Equatable, Configurable {
     /// Above it a task fails with ``SessionError/Code/dataLengthExceedsMaximum``. Managers have a default.
     public var maximumContentLength: Int64?
     /// The newest protocol version that is offered; nil: the server chooses (HTTP/2 over TLS, else HTTP/1.1).
+    ///
+    /// With ``HTTPVersion/http3`` over TLS both are tried, and HTTP/2 serves where HTTP/3 does not connect; a
+    /// libcurl that was built without HTTP/3 fails with ``SessionError/Code/missingLibrary``.
     public var maximumHTTPVersion: HTTPVersion?
     /// How long a body waits until the server wants it (`Expect: 100-continue`, RFC 9110 §10.1.1); nil, the
     /// default, sends it with the head.

@@ -31,6 +31,14 @@ extension EasyHandle {
                 advice: "the server, or a proxy before it, is broken or hostile", failingURL: url,
                 response: transfer.response, transport: failure)
         }
+        if failure.curlCode == CURLE_COULDNT_RESOLVE_HOST.rawValue, let resolver = tls.resolver {
+            return SessionError(
+                .cannotFindHost,
+                "\(resolver.text) has told no address of \(url.host() ?? "the server"): \(failure.message)",
+                advice:
+                    "check that the name exists, and that the name server which is asked by https answers with a valid certificate",
+                failingURL: url, transport: failure)
+        }
         let error =
             tls.error(failure, raw, url: url, evaluator: transfer.evaluator)
             ?? SessionError(transport: failure, failingURL: url)

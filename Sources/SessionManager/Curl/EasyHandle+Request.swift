@@ -114,7 +114,8 @@ extension EasyHandle {
         set(CURLOPT_HTTP_VERSION, new.version)
         // A second request waits to share a connection whose handshake may agree on HTTP/2. Without TLS there
         // is nothing to wait for, and libcurl would wait for the first response.
-        set(CURLOPT_PIPEWAIT, new.version == CURL_HTTP_VERSION_2TLS ? 1 : 0)
+        let multiplexes = new.version == CURL_HTTP_VERSION_2TLS || new.version == CURL_HTTP_VERSION_3
+        set(CURLOPT_PIPEWAIT, multiplexes ? 1 : 0)
         if old?.needsNewConnection == true || new.needsNewConnection {
             set(CURLOPT_FRESH_CONNECT, new.needsNewConnection ? 1 : 0)
         }
@@ -208,8 +209,14 @@ final class EasyOptions {
             switch options.maximumHTTPVersion {
             case .http1_0: CURL_HTTP_VERSION_1_0
             case .http1_1: CURL_HTTP_VERSION_1_1
-            case .http2, .http3, nil:
+            case .http2, nil:
                 transfer.isSecure && !transfer.isAlone ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+            // Both versions are tried, HTTP/2 a little later (CURLOPT_HTTP_VERSION(3)). A connection that is
+            // handed over has a socket of TCP.
+            case .http3 where transfer.isTrial || transfer.takeover != nil:
+                CURL_HTTP_VERSION_2TLS
+            case .http3:
+                transfer.isSecure && !transfer.isAlone ? CURL_HTTP_VERSION_3 : CURL_HTTP_VERSION_1_1
             }
         connectMilliseconds = max(
             1, min((options.timeouts.connect ?? options.longestSilence).milliseconds, Int(Int32.max)))

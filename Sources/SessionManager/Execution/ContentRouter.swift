@@ -75,7 +75,8 @@ struct ContentRouter {
             rules.limit = redirectLimit
             let decision =
                 sockets?.redirect(chain.request, head, chain.redirects, rules)
-                ?? rules.decide(chain.request, response: head, hops: chain.redirects)
+                ?? rules.decide(
+                    chain.request, response: head, hops: chain.redirects, secured: chain.secured)
             switch decision {
             case .notARedirect: break
             case .failure(let error): throw error

@@ -61,12 +61,14 @@ extension URLSessionManager {
 
     /// Another manager with the same ``settings-swift.property``, and connections and a session of its own.
     ///
-    /// It uses the same ``cache``. Delegate, interceptor, handlers and completion queue are not copied.
+    /// It uses the same ``cache`` and ``hsts``. Delegate, interceptor, handlers and completion queue are not
+    /// copied.
     public func copy() -> URLSessionManager {
         let copy =
             makeCarrier.map { URLSessionManager(settings: settings, on: reactor, carriedBy: $0) }
             ?? URLSessionManager(settings: settings)
         copy.cache = cache
+        copy.strictTransport = strictTransport
         return copy
     }
 }

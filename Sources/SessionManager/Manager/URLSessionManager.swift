@@ -28,6 +28,7 @@ public final class URLSessionManager: Sendable {
         /// Both together, ready for tasks.
         var caching: CacheAccess?
         var monitors: [EventMonitor] = []
+        var strictTransport: StrictTransport?
 
         /// The plan of tasks without options.
         var ordinaryPlan: Shared<TaskPlan>?
@@ -190,6 +191,12 @@ public final class URLSessionManager: Sendable {
         set { change { $0.cachedResponseHandler = newValue } }
     }
 
+    /// What the tasks that are made from now on know of hosts that want https alone; see ``hsts``.
+    var strictTransport: StrictTransport? {
+        get { state.withLock { $0.strictTransport } }
+        set { change { $0.strictTransport = newValue } }
+    }
+
     /// Get every step of the tasks that are made from now on; none unless set.
     public var eventMonitors: [EventMonitor] {
         get { state.withLock { $0.monitors } }
@@ -295,6 +302,7 @@ public final class URLSessionManager: Sendable {
         plan.delegateHearsBytes = state.delegateHearsBytes
         plan.monitors = state.monitors
         plan.monitorsHearBytes = state.monitors.contains { $0.hearsOfBytes }
+        plan.strictTransport = state.strictTransport
         plan.cache = state.caching?.with(options.cachedResponseHandler)
         plan.interceptor = Interceptor.combining(manager: state.interceptor, request: options.interceptor)
         // Judged without content, an unfit media type is no reason to refuse a file.
@@ -313,6 +321,9 @@ public final class URLSessionManager: Sendable {
         let session = try session
         var request = request
         request.url = try request.url.withASCIIHost
+        if !plan.value.options.mirrors.isEmpty {
+            try MirrorFlow.check(plan.value.options.mirrors, of: request, kind)
+        }
         let task = SessionTask(Shared(request), kind: kind, session: session, plan: plan, block: block)
         let group = plan.value.options.completionGroup
         group?.enter()

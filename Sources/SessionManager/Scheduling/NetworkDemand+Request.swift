@@ -53,7 +53,10 @@ extension QueueRequest {
         priority = task.priority
         lane = task.plan.options.queueValues.lane
         if settings.maximumRequestsPerHost != nil {
-            host = task.session.configuration.unixSocket ?? task.originalRequest.url.originText
+            let url = task.originalRequest.url
+            host =
+                task.session.configuration.unixSocket
+                ?? (task.plan.strictTransport?.secured(url) ?? url).originText
         }
         offlineLimit = task.offlineLimit(settings)
         self.dependencies = dependencies

@@ -21,6 +21,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
     let sendsBodiesByHTTP2: Bool
     /// How servers are judged: one way for all connections of this engine.
     private let tls: TLSSettings
+    private let features: OptionalFeatures
     let turn: EngineTurn
     let sessionPace: SessionPace?
     private let hosts: HostAdmission
@@ -40,7 +41,10 @@ final class TransferEngine: TransferControl, TransferCarrier {
         sockets calls: SocketCalls? = nil
     ) throws(SessionError) {
         let library = try CurlLibrary.load()
-        tls = try TLSSettings(policy, library, asks: asks, tlsProxy: configuration.tlsProxy)
+        features = try OptionalFeatures(configuration, library)
+        tls = try TLSSettings(
+            policy, library, asks: asks, tlsProxy: configuration.tlsProxy,
+            resolver: configuration.dnsOverHTTPS)
         approvals = asks ? ServerTrustCache() : nil
         self.reactor = reactor
         self.configuration = configuration
@@ -51,7 +55,8 @@ final class TransferEngine: TransferControl, TransferCarrier {
         sendsBodiesByHTTP2 = configuration.sendsBodiesByHTTP2 ?? library.sendsBodiesByHTTP2
         hosts = HostAdmission(limit: configuration.maximumConnectionsPerHost)
         sockets = CurlSockets(reactor: reactor)
-        handles = EasyHandles(configuration, tls: tls, turn: turn, sockets: sockets, proxies: proxies)
+        handles = EasyHandles(
+            configuration, tls: tls, features: features, turn: turn, sockets: sockets, proxies: proxies)
         pools = ConnectionPools(
             turn: turn, sockets: sockets, maximumIdleConnections: configuration.maximumIdleConnections)
         idleTimeouts = IdleTimeouts(turn: turn, pools: pools)
@@ -213,13 +218,14 @@ final class TransferEngine: TransferControl, TransferCarrier {
 
     private func send(_ transfer: Transfer) {
         do throws(SessionError) {
+            try features.check(transfer)
             if let route = transfer.route { try route.calls.check(route) }
             try transfer.prepareBody()
             let easy = try handles.acquire()
             transfer.easy = easy
             easy.transfer = transfer
             easy.prepare(transfer, configuration)
-            if transfer.isSecure {
+            if transfer.isSecure || tls.resolver != nil {
                 transfer.evaluator = tls.begin(
                     easy.raw, host: transfer.serverName, judge: transfer.judge)
             }

@@ -28,6 +28,9 @@ struct ResumeFile: Sendable {
         return try? stamped.record.with(receivedBytes: stamped.trustedBytes(of: size))
     }
 
+    /// The URL of the record of an earlier process; nil without one.
+    var recordedURL: URL? { contents().flatMap { StampedRecord($0) }?.record.url }
+
     /// Replaces the record, readable by this user alone for its URL; `isSynced` to outlast a loss of power.
     func write(_ record: ResumeRecord, isSynced: Bool) throws(SessionError) {
         let copy = "\(path).new"
