@@ -11,6 +11,12 @@ import WebSockets
     "WebSockets", .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"),
     .timeLimit(.minutes(10)))
 struct WebSocketTests {
+    @Test("API-062 options of WebSockets are written in the form of all settings")
+    func configurable() {
+        let options = WebSocketOptions { $0.pongTimeout = .seconds(3) }
+        #expect(options == WebSocketOptions(pongTimeout: .seconds(3)))
+    }
+
     @Test("API-340 Messages of both kinds go there and back, with TLS and without", arguments: [false, true])
     func echo(isSecure: Bool) async throws {
         let lab = try await SocketLab(isSecure: isSecure)
