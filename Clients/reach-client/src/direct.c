@@ -27,9 +27,12 @@ struct way {
     bool has_link;
 };
 
-static bool is_one_of(const char *word, const char *const *words)
+/* Kinds of links, of which the last is empty. */
+typedef const char kinds[][12];
+
+static bool is_one_of(const char *word, kinds words)
 {
-    for (; *words; words++) {
+    for (; **words; words++) {
         if (strcmp(word, *words) == 0) return true;
     }
     return false;
@@ -37,31 +40,31 @@ static bool is_one_of(const char *word, const char *const *words)
 
 static bool is_tunnel(const struct kernel_link *link)
 {
-    static const char *const kinds[] = {
+    static kinds known = {
         "wireguard", "ipip", "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan", "sit", "ip6tnl", "vti",
-        "vti6", "xfrm", "vxlan", "geneve", "fou", "gtp", "bareudp", "ovpn", "ovpn-dco", "amt", NULL};
+        "vti6", "xfrm", "vxlan", "geneve", "fou", "gtp", "bareudp", "ovpn", "ovpn-dco", "amt", ""};
     if (strcmp(link->kind, "tun") == 0) return link->hardware == ARPHRD_NONE;
-    return is_one_of(link->kind, kinds);
+    return is_one_of(link->kind, known);
 }
 
 /* Links that drop every packet. */
 static bool is_sink(const struct kernel_link *link)
 {
-    static const char *const kinds[] = {"dummy", "ifb", "nlmon", "vsockmon", "vcan", "vxcan", NULL};
-    return is_one_of(link->kind, kinds);
+    static kinds known = {"dummy", "ifb", "nlmon", "vsockmon", "vcan", "vxcan", ""};
+    return is_one_of(link->kind, known);
 }
 
 /* Whether the link that it is a port of receives the answers. */
 static bool is_port(const struct kernel_link *link)
 {
-    static const char *const kinds[] = {"bridge", "bond", "team", "openvswitch", NULL};
-    return is_one_of(link->master_kind, kinds);
+    static kinds known = {"bridge", "bond", "team", "openvswitch", ""};
+    return is_one_of(link->master_kind, known);
 }
 
 static const char *medium_of(const struct kernel_link *link)
 {
     static const struct {
-        const char *kind, *medium;
+        char kind[10], medium[10];
     } media[] = {
         {"vlan", "vlan"},       {"bridge", "bridge"},   {"bond", "bond"},       {"team", "bond"},
         {"veth", "virtual"},    {"netkit", "virtual"},  {"vrf", "virtual"},     {"netdevsim", "virtual"},

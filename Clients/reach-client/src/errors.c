@@ -26,8 +26,8 @@ int error_of_connect(int number)
 int error_of_name(const char *name)
 {
     static const struct {
-        const char *name;
-        int error;
+        char name[43];
+        signed char error;
     } names[] = {
         {"io.reach.Reachability.MalformedMessage", REACH_ERROR_PROTOCOL},
         {"io.reach.Reachability.LimitReached", REACH_ERROR_LIMIT},

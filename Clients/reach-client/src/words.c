@@ -3,9 +3,10 @@
 
 #include <string.h>
 
+/* The texts lie in the tables, so that no pointer is relocated when the library is loaded. */
 struct word {
-    const char *word;
-    int value;
+    char word[23];
+    signed char value;
 };
 
 /* The value of a word; missing for NULL, 127 for an unknown one. */
