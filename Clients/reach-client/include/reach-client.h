@@ -30,9 +30,10 @@
  * called from inside the function that began the call, but by reach_client_dispatch(),
  * reach_client_run_once(), or the library's thread.
  *
- * Threads: every function may be called from any thread, also from callbacks. No lock is held during a
- * callback, and the callbacks of one client never run at the same time. Replies, reports and what is read
- * from them never change; any thread may read them.
+ * Threads: every function may be called from any thread, also from callbacks, which must not throw C++
+ * exceptions. No lock is held during a callback, and the callbacks of one client never run at the same time.
+ * Replies, reports and what is read from them never change; any thread may read them. Let one thread dispatch
+ * a client: another returns at once meanwhile.
  *
  * Texts are in UTF-8 and end with a NUL. A text belongs to the reply or report that it was read from. A NULL
  * argument where an object is expected makes a function return what stands for "none"; it does not crash.
@@ -326,6 +327,8 @@ typedef void (*reach_call_callback)(
  *   user and 128 of root, and closes the connection that has been idle longest.
  * - timeout_ms is the time until the callback is called, in milliseconds, with REACH_ERROR_TIMED_OUT at the
  *   latest; REACH_NO_TIMEOUT is for ever.
+ * - The time limit of a wait is the service's too: its answer, which says what is missing, is waited for a
+ *   quarter of a second longer.
  * - A service that is not there is an error at once: NO_SERVICE, NOT_RUNNING or ACCESS. One whose queue is
  *   full is tried again within the time limit, or 10 s.
  * - A service that restarts during a call is asked again when it is back, within the time limit, or 30 s for

@@ -106,6 +106,13 @@ static bool link_fails(struct way *way)
     return true;
 }
 
+/* The kernel takes 127.0.0.1 or ::1 where it has nothing better; no packet leaves with them. */
+static bool is_loopback(const struct way *way)
+{
+    static const unsigned char loopback[16] = {[15] = 1};
+    return way->family == AF_INET ? way->route.source[0] == 127 : memcmp(way->route.source, loopback, 16) == 0;
+}
+
 static bool is_link_local(const struct way *way)
 {
     const unsigned char *source = way->route.source;
@@ -163,7 +170,8 @@ static bool ask(int fd, int family, struct way *way)
     }
     way->has_link = true;
     if (link_fails(way)) return true;
-    if (!way->route.has_source) explain(way, "noAddress", way->link.name, " has no address to send from");
+    bool lacks_address = !way->route.has_source || is_loopback(way);
+    if (lacks_address) explain(way, "noAddress", way->link.name, " has no address to send from");
     else if (is_link_local(way)) explain(way, "linkLocalOnly", way->link.name, " has a link-local address alone");
     else way->online = true;
     if (way->online) describe(way);

@@ -61,9 +61,9 @@ struct line_step line_tick(struct line *line, int64_t now)
 {
     if (line->state == LINE_ENDED) return nothing;
     if (now >= line->limit) {
-        /* A queue that was full all the time is the better reason. */
-        bool was_busy = line->state == LINE_PAUSED && line->failure == REACH_ERROR_BUSY;
-        return fail(line, was_busy ? REACH_ERROR_BUSY : REACH_ERROR_TIMED_OUT);
+        /* What the service itself has said, or its full queue, is the better reason. */
+        bool is_known = line->failure == REACH_ERROR_BUSY || line->failure == REACH_ERROR_UNAVAILABLE;
+        return fail(line, line->state == LINE_PAUSED && is_known ? line->failure : REACH_ERROR_TIMED_OUT);
     }
     if (line->state == LINE_PAUSED) {
         return now >= line_deadline(line) ? (struct line_step){LINE_CONNECT, 0} : nothing;
@@ -114,10 +114,12 @@ void line_answered(struct line *line)
     if (line->kind != LINE_MONITOR) line->state = LINE_ENDED;
 }
 
-bool line_is_too_early(const struct line *line)
+bool line_is_too_early(const struct line *line, int64_t now)
 {
-    bool is_repeated = line->kind == LINE_REPEATED || line->kind == LINE_PATIENT;
-    return line->state == LINE_OPEN && is_repeated && line->failing_since != LINE_NEVER && line->tries < 6;
+    if (line->state != LINE_OPEN || line->kind == LINE_ONCE || line->kind == LINE_MONITOR) return false;
+    bool was_kept = now - line->opened_at >= LINE_GOOD_TIME;
+    bool may_start = line->kind == LINE_PATIENT || line->failing_since != LINE_NEVER;
+    return was_kept || (may_start && line->tries <= LINE_TIMED_TRIES);
 }
 
 void line_hurry(struct line *line, int64_t now)

@@ -90,10 +90,10 @@ struct line_step line_lost(struct line *line, int error, int64_t now);
 /* An answer has come. Ends a call; a monitor goes on. */
 void line_answered(struct line *line);
 /*
- * The service answers a call that it cannot be served at this time: true if the call was made again after a restart,
- * and is to be lost and made again, since a service that has just started may not be ready.
+ * The service answers that a call cannot be served at this time: whether the call is to be lost and made again. A
+ * service that has just started may not be ready, and one that ends answers so what it has kept for a while.
  */
-bool line_is_too_early(const struct line *line);
+bool line_is_too_early(const struct line *line, int64_t now);
 /* The socket's folder has changed, or a user asks for it: a pause ends, and pauses begin anew. */
 void line_hurry(struct line *line, int64_t now);
 /* Whether a folder is watched for the socket, instead of trying by time. */

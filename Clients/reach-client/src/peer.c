@@ -236,7 +236,7 @@ static void handle_message(struct reach_client *client, struct peer *peer, const
         lose(client, peer, error, error == REACH_ERROR_NO_MEMORY ? ENOMEM : 0, NULL);
     } else if (peer == client->monitor) {
         handle_monitor(client, peer, reply);
-    } else if (reply->error == REACH_ERROR_UNAVAILABLE && line_is_too_early(&peer->line)) {
+    } else if (reply->error == REACH_ERROR_UNAVAILABLE && line_is_too_early(&peer->line, client_now())) {
         lose(client, peer, reply->error, 0, reply);
     } else {
         line_answered(&peer->line);

@@ -227,20 +227,34 @@ static void a_service_that_is_not_ready_is_asked_again(void)
     line_begin(&line, LINE_REPEATED, 60000, 0);
     next_try(&line);
     line_opened(&line, 0);
-    EXPECT(!line_is_too_early(&line));
-    line_lost(&line, REACH_ERROR_DISCONNECTED, 0);
+    /* A call that is refused at once stays so. */
+    EXPECT(!line_is_too_early(&line, 10));
+    /* One that was kept for a while is answered by a service that ends. */
+    EXPECT(line_is_too_early(&line, LINE_GOOD_TIME));
+    expect_step(line_lost(&line, REACH_ERROR_UNAVAILABLE, LINE_GOOD_TIME), LINE_RETRY, 0);
+    int tries = 0;
+    for (;; tries++) {
+        int64_t now = next_try(&line);
+        line_opened(&line, now);
+        if (!line_is_too_early(&line, now)) break;
+        expect_step(line_lost(&line, REACH_ERROR_UNAVAILABLE, now), LINE_RETRY, 0);
+        EXPECT(tries < 100);
+    }
+    EXPECT_INT(tries, LINE_TIMED_TRIES);
+    /* At its limit the call fails as the service has said. */
+    line_begin(&line, LINE_PATIENT, 150, 0);
+    next_try(&line);
+    line_opened(&line, 0);
+    EXPECT(line_is_too_early(&line, 0));
+    line_lost(&line, REACH_ERROR_UNAVAILABLE, 0);
     int64_t now = next_try(&line);
     line_opened(&line, now);
-    EXPECT(line_is_too_early(&line));
-    expect_step(line_lost(&line, REACH_ERROR_UNAVAILABLE, now), LINE_RETRY, 0);
-    int tries = 0;
-    do {
-        now = next_try(&line);
-        line_opened(&line, now);
-        if (!line_is_too_early(&line)) break;
-        line_lost(&line, REACH_ERROR_UNAVAILABLE, now);
-    } while (++tries < 100);
-    EXPECT(tries < 10);
+    line_lost(&line, REACH_ERROR_UNAVAILABLE, now);
+    expect_step(line_tick(&line, 150), LINE_FAIL, REACH_ERROR_UNAVAILABLE);
+    line_begin(&line, LINE_ONCE, 60000, 0);
+    next_try(&line);
+    line_opened(&line, 0);
+    EXPECT(!line_is_too_early(&line, 5000));
 }
 
 const struct test tests[] = {
