@@ -19,10 +19,14 @@ struct peer *peer_new(const char *method, const char *parameters, size_t length)
     if (!peer) return NULL;
     peer->fd = -1;
     peer->method = strdup(method);
-    peer->parameters = strndup(parameters, length);
-    if (peer->method && peer->parameters) return peer;
-    peer_free(peer);
-    return NULL;
+    peer->parameters = malloc(length + 1);
+    if (!peer->method || !peer->parameters) {
+        peer_free(peer);
+        return NULL;
+    }
+    memcpy(peer->parameters, parameters, length);
+    peer->parameters[length] = 0;
+    return peer;
 }
 
 static void disconnect(struct peer *peer)

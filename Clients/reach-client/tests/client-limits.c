@@ -188,12 +188,10 @@ void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *memory, size_t size);
 char *__real_strdup(const char *text);
-char *__real_strndup(const char *text, size_t length);
 void *__wrap_malloc(size_t size) { return may_allocate() ? __real_malloc(size) : NULL; }
 void *__wrap_calloc(size_t count, size_t size) { return may_allocate() ? __real_calloc(count, size) : NULL; }
 void *__wrap_realloc(void *memory, size_t size) { return may_allocate() ? __real_realloc(memory, size) : NULL; }
 char *__wrap_strdup(const char *text) { return may_allocate() ? __real_strdup(text) : NULL; }
-char *__wrap_strndup(const char *text, size_t length) { return may_allocate() ? __real_strndup(text, length) : NULL; }
 
 /* Everything once, with so many allocations; returns whether they were enough. */
 static bool try_with(int allocations)

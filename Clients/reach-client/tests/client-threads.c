@@ -38,6 +38,9 @@ static void *serve(void *argument)
 {
     struct service *service = argument;
     int connection;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
     while ((connection = accept4(service->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
         answer(connection);
         close(connection);
@@ -217,27 +220,40 @@ static void the_librarys_thread_may_free_its_client(void)
     usleep(100000);
 }
 
-static void ignored(int signal) { (void)signal; }
+static atomic_int handled;
+
+static void count_signal(int signal)
+{
+    (void)signal;
+    atomic_fetch_add(&handled, 1);
+}
 
 static void signals_are_not_for_the_librarys_thread(void)
 {
     struct service service;
     struct count count = {.creator = pthread_self()};
-    struct sigaction action = {.sa_handler = ignored};
+    struct sigaction action = {.sa_handler = count_signal};
     reach_client *client;
+    sigset_t mask, one;
     start(&service);
     sem_init(&count.done, 0, 0);
     sigaction(SIGUSR1, &action, NULL);
     EXPECT_INT(reach_client_new(&client, service.path), 0);
     EXPECT_INT(reach_client_start_thread(client), 0);
-    sigset_t mask;
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
     EXPECT(!sigismember(&mask, SIGUSR1));
-    for (int i = 0; i < 20; i++) {
-        kill(getpid(), SIGUSR1);
+    /* No other thread takes it now. */
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &one, NULL);
+    kill(getpid(), SIGUSR1);
+    for (int i = 0; i < 5; i++) {
         reach_client_get_status(client, 20000, answered, &count, NULL);
-        while (sem_wait(&count.done) != 0) continue;
+        sem_wait(&count.done);
     }
+    EXPECT_INT(atomic_load(&handled), 0);
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    EXPECT_INT(atomic_load(&handled), 1);
     reach_client_free(client);
     stop(&service);
     sem_destroy(&count.done);
