@@ -38,9 +38,6 @@ static void *serve(void *argument)
 {
     struct service *service = argument;
     int connection;
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, NULL);
     while ((connection = accept4(service->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
         answer(connection);
         close(connection);
@@ -58,7 +55,12 @@ static void start(struct service *service)
     service->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     EXPECT_INT(bind(service->listener, (struct sockaddr *)&address, sizeof address), 0);
     EXPECT_INT(listen(service->listener, 64), 0);
+    /* Signals are for the test alone. */
+    sigset_t all, former;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &former);
     EXPECT_INT(pthread_create(&service->thread, NULL, serve, service), 0);
+    pthread_sigmask(SIG_SETMASK, &former, NULL);
 }
 
 static void stop(struct service *service)
