@@ -120,7 +120,7 @@ static void a_restarted_service_is_followed(void)
     const int signals[] = {SIGKILL, SIGTERM};
     shell("ip link set far down");
     at = await_event(&lab, at + 1, REACH_EVENT_STATUS, REACH_STATUS_UNREACHABLE);
-    /* Its wait goes on with the next service. */
+    /* Its wait continues with the next service. */
     reach_client_wait(lab.client, NULL, 60000, lab_answered, &lab, NULL);
     EXPECT_INT(reach_client_run_once(lab.client, 1000), 0);
     for (int i = 0; i < 2; i++) {
