@@ -20,7 +20,10 @@ struct call {
 
 /* Begins a call; returns what the functions of the API return. */
 int call_begin(reach_client *client, struct call *call, reach_call *id);
-/* Copies a struct of a caller, which may have less or more members than this library knows; false if it is not allowed. */
+/*
+ * Copies a struct of a caller, which may have less or more members than this library knows; false if it is
+ * not allowed.
+ */
 bool call_options(void *to, size_t size, const void *from);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a client consists of. The lock guards all of it but what is set when it is made; no callback is called with the
- * lock held.
+ * What a client consists of. The lock guards all of it but what is set when it is made; no callback is called
+ * with the lock held.
  */
 #ifndef REACH_CLIENT_INTERNAL_H
 #define REACH_CLIENT_INTERNAL_H

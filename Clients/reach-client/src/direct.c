@@ -40,9 +40,10 @@ static bool is_one_of(const char *word, kinds words)
 
 static bool is_tunnel(const struct kernel_link *link)
 {
-    static kinds known = {
-        "wireguard", "ipip", "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan", "sit", "ip6tnl", "vti",
-        "vti6", "xfrm", "vxlan", "geneve", "fou", "gtp", "bareudp", "ovpn", "ovpn-dco", "amt", ""};
+    static kinds known = {"wireguard", "ipip",      "gre",    "gretap", "erspan", "ip6gre",
+                          "ip6gretap", "ip6erspan", "sit",    "ip6tnl", "vti",    "vti6",
+                          "xfrm",      "vxlan",     "geneve", "fou",    "gtp",    "bareudp",
+                          "ovpn",      "ovpn-dco",  "amt",    ""};
     if (strcmp(link->kind, "tun") == 0) return link->hardware == ARPHRD_NONE;
     return is_one_of(link->kind, known);
 }
@@ -66,11 +67,11 @@ static const char *medium_of(const struct kernel_link *link)
     static const struct {
         char kind[10], medium[10];
     } media[] = {
-        {"vlan", "vlan"},       {"bridge", "bridge"},   {"bond", "bond"},       {"team", "bond"},
-        {"veth", "virtual"},    {"netkit", "virtual"},  {"vrf", "virtual"},     {"netdevsim", "virtual"},
-        {"tun", "virtual"},     {"macvlan", "virtual"}, {"macvtap", "virtual"}, {"ipvlan", "virtual"},
-        {"ipvtap", "virtual"},  {"macsec", "virtual"},  {"hsr", "virtual"},     {"dsa", "virtual"},
-        {"rmnet", "cellular"},  {"wwan", "cellular"},   {"ppp", "other"},
+        {"vlan", "vlan"},      {"bridge", "bridge"},   {"bond", "bond"},       {"team", "bond"},
+        {"veth", "virtual"},   {"netkit", "virtual"},  {"vrf", "virtual"},     {"netdevsim", "virtual"},
+        {"tun", "virtual"},    {"macvlan", "virtual"}, {"macvtap", "virtual"}, {"ipvlan", "virtual"},
+        {"ipvtap", "virtual"}, {"macsec", "virtual"},  {"hsr", "virtual"},     {"dsa", "virtual"},
+        {"rmnet", "cellular"}, {"wwan", "cellular"},   {"ppp", "other"},
     };
     if (link->flags & IFF_LOOPBACK) return "loopback";
     if (is_tunnel(link)) return "tunnel";
@@ -101,7 +102,8 @@ static bool link_fails(struct way *way)
     else if (!(link->flags & IFF_RUNNING) || (link->state != STATE_UP && link->state != STATE_UNKNOWN))
         explain(way, "linkDown", name, ": not operational");
     else if (is_sink(link)) explain(way, "dropped", name, " drops everything that is sent through it");
-    else if (is_port(link)) explain(way, "bridgePort", name, " is a port of another link, where all answers arrive");
+    else if (is_port(link))
+        explain(way, "bridgePort", name, " is a port of another link, where all answers arrive");
     else return false;
     return true;
 }
@@ -110,7 +112,8 @@ static bool link_fails(struct way *way)
 static bool is_loopback(const struct way *way)
 {
     static const unsigned char loopback[16] = {[15] = 1};
-    return way->family == AF_INET ? way->route.source[0] == 127 : memcmp(way->route.source, loopback, 16) == 0;
+    return way->family == AF_INET ? way->route.source[0] == 127
+                                  : memcmp(way->route.source, loopback, 16) == 0;
 }
 
 static bool is_link_local(const struct way *way)
@@ -124,7 +127,9 @@ static bool is_link_local(const struct way *way)
 static bool route_fails(struct way *way)
 {
     const struct kernel_route *route = &way->route;
-    /* What the routes of ip-route(8) that refuse or drop answer with (fib_props, net/ipv4/fib_semantics.c). */
+    /*
+     * What the routes of ip-route(8) that refuse or drop answer with (fib_props, net/ipv4/fib_semantics.c).
+     */
     if (route->error == EACCES || route->type == RTN_PROHIBIT)
         explain(way, "prohibited", "a route prohibits the traffic", "");
     else if (route->error == EINVAL || route->type == RTN_BLACKHOLE)
@@ -143,7 +148,8 @@ static void describe(struct way *way)
     way->code = "defaultRoute";
     if (route->has_metric) snprintf(metric, sizeof metric, " (metric %u)", route->metric);
     if (route->has_gateway && inet_ntop(route->gateway_family, route->gateway, gateway, sizeof gateway)) {
-        snprintf(way->reason, sizeof way->reason, "default route via %s on %s%s", gateway, way->link.name, metric);
+        snprintf(
+            way->reason, sizeof way->reason, "default route via %s on %s%s", gateway, way->link.name, metric);
     } else {
         snprintf(way->reason, sizeof way->reason, "default route on %s%s", way->link.name, metric);
     }
@@ -172,7 +178,8 @@ static bool ask(int fd, int family, struct way *way)
     if (link_fails(way)) return true;
     bool lacks_address = !way->route.has_source || is_loopback(way);
     if (lacks_address) explain(way, "noAddress", way->link.name, " has no address to send from");
-    else if (is_link_local(way)) explain(way, "linkLocalOnly", way->link.name, " has a link-local address alone");
+    else if (is_link_local(way))
+        explain(way, "linkLocalOnly", way->link.name, " has a link-local address alone");
     else way->online = true;
     if (way->online) describe(way);
     return true;
@@ -210,7 +217,10 @@ static void put_report(struct bytes *json, const struct way *way, bool has_ipv4,
     json_close(json, '}');
 }
 
-/* The family whose way is reported: one that leads out, else the one that fails for a better reason than no route. */
+/*
+ * The family whose way is reported: one that leads out, else the one that fails for a better reason than no
+ * route.
+ */
 static const struct way *better(const struct way *ipv4, const struct way *ipv6)
 {
     if (ipv4->online || ipv6->online) return ipv4->online ? ipv4 : ipv6;

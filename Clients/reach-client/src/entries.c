@@ -6,7 +6,10 @@
 #include "words.h"
 
 /* The parameters of an answer; NULL for those of an error. */
-static const reach_value *answer(const reach_reply *reply) { return reply && !reply->error ? reply->parameters : NULL; }
+static const reach_value *answer(const reach_reply *reply)
+{
+    return reply && !reply->error ? reply->parameters : NULL;
+}
 
 const char *reach_reply_entry_id(const reach_reply *reply) { return json_text(answer(reply), "id"); }
 
@@ -62,7 +65,10 @@ int64_t reach_entry_attempts(const reach_entry *entry) { return json_integer(of(
 
 int64_t reach_entry_bytes(const reach_entry *entry) { return json_integer(of(entry), "bytes"); }
 
-const char *reach_entry_idempotency_key(const reach_entry *entry) { return json_text(of(entry), "idempotencyKey"); }
+const char *reach_entry_idempotency_key(const reach_entry *entry)
+{
+    return json_text(of(entry), "idempotencyKey");
+}
 
 const char *reach_entry_last_error(const reach_entry *entry) { return json_text(of(entry), "lastError"); }
 
@@ -74,9 +80,15 @@ static bool time_of(const reach_entry *entry, const char *name, int64_t *unix_ms
     return time_read(json_text(of(entry), name), unix_ms ? unix_ms : &none);
 }
 
-bool reach_entry_created(const reach_entry *entry, int64_t *unix_ms) { return time_of(entry, "created", unix_ms); }
+bool reach_entry_created(const reach_entry *entry, int64_t *unix_ms)
+{
+    return time_of(entry, "created", unix_ms);
+}
 
-bool reach_entry_expires(const reach_entry *entry, int64_t *unix_ms) { return time_of(entry, "expires", unix_ms); }
+bool reach_entry_expires(const reach_entry *entry, int64_t *unix_ms)
+{
+    return time_of(entry, "expires", unix_ms);
+}
 
 bool reach_entry_next_attempt(const reach_entry *entry, int64_t *unix_ms)
 {

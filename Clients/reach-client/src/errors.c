@@ -65,7 +65,8 @@ const char *reach_error_text(int error)
     case REACH_ERROR_PROTOCOL: return "the answer is not one of the service of Reach";
     case REACH_ERROR_TIMED_OUT: return "the time limit has passed";
     case REACH_ERROR_NO_CARRIER: return "no interface has a carrier";
-    case REACH_ERROR_UNAVAILABLE: return "the service runs without this part, or it does not work at this time";
+    case REACH_ERROR_UNAVAILABLE:
+        return "the service runs without this part, or it does not work at this time";
     case REACH_ERROR_LIMIT: return "a limit of the service is reached";
     case REACH_ERROR_PERMISSION: return "the service does not permit this to this user";
     case REACH_ERROR_INVALID_PARAMETER: return "the service does not allow a parameter";
@@ -85,7 +86,8 @@ static const char *advice(int error)
         return "the service of Reach is not installed, was never started, or has another socket: start it "
                "(systemctl start reach.socket), or name its socket in REACH_SOCKET";
     case REACH_ERROR_NOT_RUNNING:
-        return "the service has ended without removing it: start it (systemctl start reach.service), and look "
+        return "the service has ended without removing it: start it (systemctl start reach.service), and "
+               "look "
                "at its log for the reason";
     case REACH_ERROR_ACCESS:
         return "the socket has to have mode 0666, and each folder on the way to it mode 0755";

@@ -10,8 +10,8 @@ int error_of_connect(int number);
 /* The error that the service names so. */
 int error_of_name(const char *name);
 /*
- * Writes the sentence for an error at a socket, with what to do; socket is empty if none is to be asked. number is an
- * errno or 0.
+ * Writes the sentence for an error at a socket, with what to do; socket is empty if none is to be asked.
+ * number is an errno or 0.
  */
 void error_message(char *text, size_t size, int error, int number, const char *socket);
 

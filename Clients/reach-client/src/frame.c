@@ -18,7 +18,8 @@ enum frame_result frame_next(struct frame *frame, const char **message, size_t *
 {
     const char *data = frame->bytes.data;
     size_t count = frame->bytes.count;
-    const char *end = frame->searched < count ? memchr(data + frame->searched, 0, count - frame->searched) : NULL;
+    const char *end =
+        frame->searched < count ? memchr(data + frame->searched, 0, count - frame->searched) : NULL;
     size_t stop = end ? (size_t)(end - data) : count;
     frame->searched = stop;
     if (stop - frame->start > FRAME_LIMIT) return FRAME_TOO_LONG;

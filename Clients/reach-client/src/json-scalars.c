@@ -6,8 +6,8 @@
 static const uint32_t replacement = 0xFFFD;
 
 /*
- * The length of the UTF-8 sequence at text; 0 if it is none: overlong forms, surrogates and what is beyond U+10FFFF
- * are none (RFC 3629 §4).
+ * The length of the UTF-8 sequence at text; 0 if it is none: overlong forms, surrogates and what is beyond
+ * U+10FFFF are none (RFC 3629 §4).
  */
 static size_t sequence_length(const unsigned char *text, size_t length)
 {

@@ -6,8 +6,8 @@
 #include "json.h"
 
 /*
- * Decodes the string that begins with the quotation mark at text. decoded takes as many bytes as the string has in
- * the text, with its NUL.
+ * Decodes the string that begins with the quotation mark at text. decoded takes as many bytes as the string
+ * has in the text, with its NUL.
  *
  * Returns how many bytes of the text it has, with both quotation marks; 0 if it is invalid.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON (RFC 8259): a text becomes a flat array of values, each before its children, so that a document is freed
- * at once and a value needs no pointer to it.
+ * JSON (RFC 8259): a text becomes a flat array of values, each before its children, so that a document is
+ * freed at once and a value needs no pointer to it.
  */
 #ifndef REACH_JSON_H
 #define REACH_JSON_H
@@ -16,7 +16,9 @@
 struct reach_value {
     unsigned char type;
     bool flag;
-    /* The distance to the next child of the same parent; 0 for the last. The first child follows its parent. */
+    /*
+     * The distance to the next child of the same parent; 0 for the last. The first child follows its parent.
+     */
     uint32_t next;
     /* The children of an array or an object. */
     uint32_t count;
@@ -44,8 +46,8 @@ struct json {
 enum json_result { JSON_OK, JSON_INVALID, JSON_TOO_BIG, JSON_NO_MEMORY };
 
 /*
- * Reads a document. On failure there is nothing to free. Strict: no byte beyond the document, no bad UTF-8; half of a
- * surrogate pair becomes U+FFFD.
+ * Reads a document. On failure there is nothing to free. Strict: no byte beyond the document, no bad UTF-8;
+ * half of a surrogate pair becomes U+FFFD.
  */
 enum json_result json_read(struct json *json, const char *text, size_t length);
 void json_free(struct json *json);

@@ -18,7 +18,10 @@ void line_begin(struct line *line, enum line_kind kind, int64_t limit, int64_t n
 }
 
 /* Whether the service is away, and its socket will change when it comes. */
-static bool is_absent(int error) { return error == REACH_ERROR_NO_SERVICE || error == REACH_ERROR_NOT_RUNNING; }
+static bool is_absent(int error)
+{
+    return error == REACH_ERROR_NO_SERVICE || error == REACH_ERROR_NOT_RUNNING;
+}
 
 static struct line_step fail(struct line *line, int error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When a connection is made, made again, and given up: decisions alone, without a socket or a clock. Times are
- * milliseconds of one monotonic clock; each event returns what to do.
+ * When a connection is made, made again, and given up: decisions alone, without a socket or a clock. Times
+ * are milliseconds of one monotonic clock; each event returns what to do.
  */
 #ifndef REACH_LINE_H
 #define REACH_LINE_H
@@ -90,8 +90,9 @@ struct line_step line_lost(struct line *line, int error, int64_t now);
 /* An answer has come. Ends a call; a monitor goes on. */
 void line_answered(struct line *line);
 /*
- * The service answers that a call cannot be served at this time: whether the call is to be lost and made again. A
- * service that has just started may not be ready, and one that ends answers so what it has kept for a while.
+ * The service answers that a call cannot be served at this time: whether the call is to be lost and made
+ * again. A service that has just started may not be ready, and one that ends answers so what it has kept for
+ * a while.
  */
 bool line_is_too_early(const struct line *line, int64_t now);
 /* The socket's folder has changed, or a user asks for it: a pause ends, and pauses begin anew. */

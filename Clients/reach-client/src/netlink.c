@@ -34,7 +34,8 @@ int netlink_open(void)
 static ssize_t ask(int fd, const struct request *request, void *reply, size_t size)
 {
     struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
-    if (sendto(fd, request, request->head.nlmsg_len, 0, (struct sockaddr *)&kernel, sizeof kernel) < 0) return -1;
+    if (sendto(fd, request, request->head.nlmsg_len, 0, (struct sockaddr *)&kernel, sizeof kernel) < 0)
+        return -1;
     for (;;) {
         struct sockaddr_nl sender = {0};
         socklen_t length = sizeof sender;
@@ -171,7 +172,10 @@ static void read_info(const struct rtattr *info, struct kernel_link *link)
     }
 }
 
-/* cfg80211 has a link to the radio in sysfs, which may show another network namespace: the number has to agree. */
+/*
+ * cfg80211 has a link to the radio in sysfs, which may show another network namespace: the number has to
+ * agree.
+ */
 static bool is_wifi(const struct kernel_link *link)
 {
     char path[64 + IFNAMSIZ];

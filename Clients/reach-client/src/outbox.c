@@ -44,10 +44,13 @@ static bool put_request(struct bytes *json, const reach_request *request, const 
 {
     if (!request->url || request->body_length > LONGEST_BODY) return false;
     if (!request->body && request->body_length > 0) return false;
-    if (request->expires_in_ms < 0 || request->answer_timeout_ms < 0 || request->maximum_attempts < 0) return false;
+    if (request->expires_in_ms < 0 || request->answer_timeout_ms < 0 || request->maximum_attempts < 0)
+        return false;
     json_open(json, NULL, '{');
-    if (!put_optional(json, "url", request->url) || !put_optional(json, "method", request->method)) return false;
-    if (!put_optional(json, "lane", request->lane) || !put_optional(json, "network", request->network)) return false;
+    if (!put_optional(json, "url", request->url) || !put_optional(json, "method", request->method))
+        return false;
+    if (!put_optional(json, "lane", request->lane) || !put_optional(json, "network", request->network))
+        return false;
     if (!put_optional(json, "idempotencyKey", key) || !put_headers(json, request->headers)) return false;
     if (request->body_length > 0) json_put_base64(json, "bodyBase64", request->body, request->body_length);
     if (request->expires_in_ms) json_put_seconds(json, "expiresIn", request->expires_in_ms);

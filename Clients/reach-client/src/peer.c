@@ -56,8 +56,9 @@ static reach_reply *reply_for(const struct reach_client *client, const struct pe
         return reply_failed(error, peer->number, client->socket);
     }
     char sentence[512];
-    snprintf(sentence, sizeof sentence, "%s: %s; %s", client->socket, reach_error_text(error),
-             reach_error_text(peer->line.failure));
+    snprintf(
+        sentence, sizeof sentence, "%s: %s; %s", client->socket, reach_error_text(error),
+        reach_error_text(peer->line.failure));
     return reply_failed_because(error, sentence);
 }
 
@@ -144,7 +145,8 @@ static void write_call(struct peer *peer)
 static void send_rest(struct reach_client *client, struct peer *peer)
 {
     while (peer->sent < peer->out.count) {
-        ssize_t count = send(peer->fd, peer->out.data + peer->sent, peer->out.count - peer->sent, MSG_NOSIGNAL);
+        ssize_t count =
+            send(peer->fd, peer->out.data + peer->sent, peer->out.count - peer->sent, MSG_NOSIGNAL);
         if (count >= 0) {
             peer->sent += (size_t)count;
         } else if (errno == EAGAIN) {

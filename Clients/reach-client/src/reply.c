@@ -15,7 +15,10 @@ reach_reply *reply_without_memory(void)
 {
     static char message[] = "there is not enough memory";
     static reach_reply reply = {
-        .references = IMMORTAL, .error = REACH_ERROR_NO_MEMORY, .message = message, .event = REACH_EVENT_AWAY};
+        .references = IMMORTAL,
+        .error = REACH_ERROR_NO_MEMORY,
+        .message = message,
+        .event = REACH_EVENT_AWAY};
     return &reply;
 }
 
@@ -147,7 +150,10 @@ reach_reply *reply_failed(int error, int number, const char *socket)
     return reply;
 }
 
-int reach_reply_error(const reach_reply *reply) { return reply ? reply->error : REACH_ERROR_INVALID_ARGUMENT; }
+int reach_reply_error(const reach_reply *reply)
+{
+    return reply ? reply->error : REACH_ERROR_INVALID_ARGUMENT;
+}
 
 const char *reach_reply_message(const reach_reply *reply)
 {
@@ -165,7 +171,10 @@ const char *reach_reply_json(const reach_reply *reply, size_t *length)
     return has_json ? reply->raw + reply->raw_start : NULL;
 }
 
-const reach_value *reach_reply_parameters(const reach_reply *reply) { return reply ? reply->parameters : NULL; }
+const reach_value *reach_reply_parameters(const reach_reply *reply)
+{
+    return reply ? reply->parameters : NULL;
+}
 
 const reach_report *reach_reply_report(const reach_reply *reply)
 {
@@ -173,4 +182,7 @@ const reach_report *reach_reply_report(const reach_reply *reply)
     return has_report ? &reply->report : NULL;
 }
 
-reach_event reply_event(const reach_reply *reply) { return word_event(json_text(reply->parameters, "event")); }
+reach_event reply_event(const reach_reply *reply)
+{
+    return word_event(json_text(reply->parameters, "event"));
+}

@@ -37,8 +37,8 @@ struct reach_reply {
 reach_reply *reply_without_memory(void);
 
 /*
- * Reads a message of the service. NULL if it is none, with *error: PROTOCOL or NO_MEMORY. The first reference is the
- * caller's.
+ * Reads a message of the service. NULL if it is none, with *error: PROTOCOL or NO_MEMORY. The first reference
+ * is the caller's.
  */
 reach_reply *reply_read(const char *message, size_t length, int *error);
 /* A reply for an error that is not the service's; never NULL. */

@@ -3,11 +3,20 @@
 #include "reply.h"
 #include "words.h"
 
-static const reach_value *value_of(const reach_report *report) { return report ? report->reply->parameters : NULL; }
+static const reach_value *value_of(const reach_report *report)
+{
+    return report ? report->reply->parameters : NULL;
+}
 
-static const char *text_of(const reach_report *report, const char *name) { return json_text(value_of(report), name); }
+static const char *text_of(const reach_report *report, const char *name)
+{
+    return json_text(value_of(report), name);
+}
 
-static bool flag_of(const reach_report *report, const char *name) { return json_flag(value_of(report), name); }
+static bool flag_of(const reach_report *report, const char *name)
+{
+    return json_flag(value_of(report), name);
+}
 
 static const char *or_empty(const char *text) { return text ? text : ""; }
 
@@ -29,7 +38,10 @@ const char *reach_report_json(const reach_report *report, size_t *length)
 
 const reach_value *reach_report_value(const reach_report *report) { return value_of(report); }
 
-reach_status reach_report_status(const reach_report *report) { return word_status(text_of(report, "status")); }
+reach_status reach_report_status(const reach_report *report)
+{
+    return word_status(text_of(report, "status"));
+}
 
 bool reach_report_is_online(const reach_report *report) { return flag_of(report, "online"); }
 
@@ -48,7 +60,10 @@ reach_reason reach_report_reason_code(const reach_report *report)
 
 const char *reach_report_interface(const reach_report *report) { return text_of(report, "interface"); }
 
-reach_medium reach_report_medium(const reach_report *report) { return word_medium(text_of(report, "medium")); }
+reach_medium reach_report_medium(const reach_report *report)
+{
+    return word_medium(text_of(report, "medium"));
+}
 
 const char *reach_report_source(const reach_report *report) { return text_of(report, "source"); }
 
@@ -64,7 +79,10 @@ int reach_report_signal_dbm(const reach_report *report)
 
 bool reach_report_is_expensive(const reach_report *report) { return flag_of(report, "expensive"); }
 
-reach_metered reach_report_metered(const reach_report *report) { return word_metered(text_of(report, "metered")); }
+reach_metered reach_report_metered(const reach_report *report)
+{
+    return word_metered(text_of(report, "metered"));
+}
 
 bool reach_report_is_roaming(const reach_report *report) { return flag_of(report, "roaming"); }
 
@@ -79,7 +97,8 @@ static bool has_family(const reach_report *report, char digit)
     const reach_value *families = reach_value_member(value_of(report), "families");
     for (size_t i = 0; i < reach_value_count(families); i++) {
         const char *family = reach_value_string(reach_value_at(families, i), NULL);
-        if (family && family[0] == 'i' && family[1] == 'p' && family[2] == 'v' && family[3] == digit) return true;
+        if (family && family[0] == 'i' && family[1] == 'p' && family[2] == 'v' && family[3] == digit)
+            return true;
     }
     return false;
 }
@@ -88,7 +107,10 @@ bool reach_report_has_ipv4(const reach_report *report) { return has_family(repor
 
 bool reach_report_has_ipv6(const reach_report *report) { return has_family(report, '6'); }
 
-int64_t reach_report_generation(const reach_report *report) { return json_integer(value_of(report), "generation"); }
+int64_t reach_report_generation(const reach_report *report)
+{
+    return json_integer(value_of(report), "generation");
+}
 
 const char *reach_report_alternative(const reach_report *report) { return text_of(report, "alternative"); }
 
@@ -108,7 +130,10 @@ const char *reach_report_portal(const reach_report *report) { return text_of(rep
 
 const char *reach_report_host(const reach_report *report) { return text_of(report, "host"); }
 
-reach_status reach_report_previous(const reach_report *report) { return word_status(text_of(report, "previous")); }
+reach_status reach_report_previous(const reach_report *report)
+{
+    return word_status(text_of(report, "previous"));
+}
 
 /* An element of an array of objects. */
 static const reach_value *element_of(const reach_report *report, const char *name, size_t index)
@@ -143,7 +168,10 @@ int reach_link_index(const reach_link *link)
     return index < 0 || index > INT32_MAX ? 0 : (int)index;
 }
 
-reach_medium reach_link_medium(const reach_link *link) { return word_medium(json_text(of_link(link), "medium")); }
+reach_medium reach_link_medium(const reach_link *link)
+{
+    return word_medium(json_text(of_link(link), "medium"));
+}
 
 bool reach_link_is_online(const reach_link *link) { return json_flag(of_link(link), "online"); }
 
@@ -166,7 +194,10 @@ const char *reach_link_address(const reach_link *link, size_t index)
 
 const char *reach_link_gateway(const reach_link *link) { return json_text(of_link(link), "gateway"); }
 
-reach_metered reach_link_metered(const reach_link *link) { return word_metered(json_text(of_link(link), "metered")); }
+reach_metered reach_link_metered(const reach_link *link)
+{
+    return word_metered(json_text(of_link(link), "metered"));
+}
 
 bool reach_link_is_roaming(const reach_link *link) { return json_flag(of_link(link), "roaming"); }
 
@@ -188,7 +219,10 @@ const char *reach_link_internet_reason(const reach_link *link)
     return json_text(of_link(link), "internetReason");
 }
 
-reach_router reach_link_router(const reach_link *link) { return word_router(json_text(of_link(link), "router")); }
+reach_router reach_link_router(const reach_link *link)
+{
+    return word_router(json_text(of_link(link), "router"));
+}
 
 const char *reach_link_portal(const reach_link *link) { return json_text(of_link(link), "portal"); }
 
@@ -201,7 +235,10 @@ const reach_step *reach_report_step(const reach_report *report, size_t index)
     return (const reach_step *)element_of(report, "explain", index);
 }
 
-const char *reach_step_question(const reach_step *step) { return or_empty(json_text(of_step(step), "question")); }
+const char *reach_step_question(const reach_step *step)
+{
+    return or_empty(json_text(of_step(step), "question"));
+}
 
 const char *reach_step_answer(const reach_step *step) { return or_empty(json_text(of_step(step), "answer")); }
 

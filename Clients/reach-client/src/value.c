@@ -9,7 +9,10 @@ reach_type reach_value_type(const reach_value *value)
     return value ? (reach_type)value->type : REACH_TYPE_NONE;
 }
 
-bool reach_value_bool(const reach_value *value) { return value && value->type == REACH_TYPE_BOOL && value->flag; }
+bool reach_value_bool(const reach_value *value)
+{
+    return value && value->type == REACH_TYPE_BOOL && value->flag;
+}
 
 int64_t reach_value_integer(const reach_value *value)
 {

@@ -33,8 +33,7 @@ static bool split(char *path, char *name, size_t size)
 /* Watches the deepest folder on the way that exists. */
 static bool watch_folder(struct watch *watch, const char *socket)
 {
-    const uint32_t mask =
-        IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+    const uint32_t mask = IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
     /* A socket's path has 108 bytes at most. */
     char folder[128];
     snprintf(folder, sizeof folder, "%s", socket);
@@ -65,7 +64,8 @@ static void open_watch(struct reach_client *client)
 }
 
 /* Calls a function for each connection. */
-static void for_lines(struct reach_client *client, void (*function)(struct line *line, int64_t now, void *data), void *data)
+static void for_lines(
+    struct reach_client *client, void (*function)(struct line *line, int64_t now, void *data), void *data)
 {
     int64_t now = client_now();
     if (client->monitor) function(&client->monitor->line, now, data);
@@ -116,7 +116,8 @@ void watch_ready(struct reach_client *client)
         for (char *at = buffer; at < buffer + count;) {
             const struct inotify_event *event = (const struct inotify_event *)at;
             bool is_named = event->len > 0 && strcmp(event->name, client->watch.name) == 0;
-            has_changed |= is_named || event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_Q_OVERFLOW);
+            has_changed |=
+                is_named || event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_Q_OVERFLOW);
             at += sizeof *event + event->len;
         }
     }

@@ -35,8 +35,9 @@ reach_status word_status(const char *word)
 reach_internet word_internet(const char *word)
 {
     static const struct word words[] = {
-        {"unknown", REACH_INTERNET_UNKNOWN}, {"none", REACH_INTERNET_NONE}, {"limited", REACH_INTERNET_LIMITED},
-        {"portal", REACH_INTERNET_PORTAL},   {"full", REACH_INTERNET_FULL},
+        {"unknown", REACH_INTERNET_UNKNOWN}, {"none", REACH_INTERNET_NONE},
+        {"limited", REACH_INTERNET_LIMITED}, {"portal", REACH_INTERNET_PORTAL},
+        {"full", REACH_INTERNET_FULL},
     };
     return (reach_internet)LOOK_UP(words, word, REACH_INTERNET_NOT_PROBED);
 }
@@ -44,8 +45,11 @@ reach_internet word_internet(const char *word)
 reach_metered word_metered(const char *word)
 {
     static const struct word words[] = {
-        {"unknown", REACH_METERED_UNKNOWN},     {"yes", REACH_METERED_YES},           {"no", REACH_METERED_NO},
-        {"guess-yes", REACH_METERED_GUESS_YES}, {"guess-no", REACH_METERED_GUESS_NO},
+        {"unknown", REACH_METERED_UNKNOWN},
+        {"yes", REACH_METERED_YES},
+        {"no", REACH_METERED_NO},
+        {"guess-yes", REACH_METERED_GUESS_YES},
+        {"guess-no", REACH_METERED_GUESS_NO},
     };
     return (reach_metered)LOOK_UP(words, word, REACH_METERED_UNKNOWN);
 }
@@ -53,9 +57,11 @@ reach_metered word_metered(const char *word)
 reach_medium word_medium(const char *word)
 {
     static const struct word words[] = {
-        {"ethernet", REACH_MEDIUM_ETHERNET}, {"wifi", REACH_MEDIUM_WIFI},       {"cellular", REACH_MEDIUM_CELLULAR},
-        {"tunnel", REACH_MEDIUM_TUNNEL},     {"bridge", REACH_MEDIUM_BRIDGE},   {"bond", REACH_MEDIUM_BOND},
-        {"vlan", REACH_MEDIUM_VLAN},         {"virtual", REACH_MEDIUM_VIRTUAL}, {"loopback", REACH_MEDIUM_LOOPBACK},
+        {"ethernet", REACH_MEDIUM_ETHERNET}, {"wifi", REACH_MEDIUM_WIFI},
+        {"cellular", REACH_MEDIUM_CELLULAR}, {"tunnel", REACH_MEDIUM_TUNNEL},
+        {"bridge", REACH_MEDIUM_BRIDGE},     {"bond", REACH_MEDIUM_BOND},
+        {"vlan", REACH_MEDIUM_VLAN},         {"virtual", REACH_MEDIUM_VIRTUAL},
+        {"loopback", REACH_MEDIUM_LOOPBACK},
     };
     return (reach_medium)LOOK_UP(words, word, REACH_MEDIUM_NONE);
 }
@@ -87,15 +93,18 @@ reach_reason word_reason(const char *word)
 reach_router word_router(const char *word)
 {
     static const struct word words[] = {
-        {"unknown", REACH_ROUTER_UNKNOWN}, {"answers", REACH_ROUTER_ANSWERS}, {"silent", REACH_ROUTER_SILENT}};
+        {"unknown", REACH_ROUTER_UNKNOWN},
+        {"answers", REACH_ROUTER_ANSWERS},
+        {"silent", REACH_ROUTER_SILENT}};
     return (reach_router)LOOK_UP(words, word, REACH_ROUTER_UNKNOWN);
 }
 
 reach_outcome word_outcome(const char *word)
 {
     static const struct word words[] = {
-        {"delivered", REACH_OUTCOME_DELIVERED}, {"expired", REACH_OUTCOME_EXPIRED}, {"dropped", REACH_OUTCOME_DROPPED},
-        {"removed", REACH_OUTCOME_REMOVED},     {"dead", REACH_OUTCOME_DEAD},
+        {"delivered", REACH_OUTCOME_DELIVERED}, {"expired", REACH_OUTCOME_EXPIRED},
+        {"dropped", REACH_OUTCOME_DROPPED},     {"removed", REACH_OUTCOME_REMOVED},
+        {"dead", REACH_OUTCOME_DEAD},
     };
     return (reach_outcome)LOOK_UP(words, word, REACH_OUTCOME_NONE);
 }
@@ -103,10 +112,10 @@ reach_outcome word_outcome(const char *word)
 reach_failure word_failure(const char *word)
 {
     static const struct word words[] = {
-        {"network", REACH_FAILURE_NETWORK},         {"server", REACH_FAILURE_SERVER},
-        {"refused", REACH_FAILURE_REFUSED},         {"security", REACH_FAILURE_SECURITY},
-        {"secret", REACH_FAILURE_SECRET},           {"credentials", REACH_FAILURE_CREDENTIALS},
-        {"unsendable", REACH_FAILURE_UNSENDABLE},   {"local", REACH_FAILURE_LOCAL},
+        {"network", REACH_FAILURE_NETWORK},       {"server", REACH_FAILURE_SERVER},
+        {"refused", REACH_FAILURE_REFUSED},       {"security", REACH_FAILURE_SECURITY},
+        {"secret", REACH_FAILURE_SECRET},         {"credentials", REACH_FAILURE_CREDENTIALS},
+        {"unsendable", REACH_FAILURE_UNSENDABLE}, {"local", REACH_FAILURE_LOCAL},
     };
     return (reach_failure)LOOK_UP(words, word, REACH_FAILURE_NONE);
 }
@@ -145,7 +154,10 @@ static int64_t digits(const char *text, int count)
     return value;
 }
 
-/* The days from 1970-01-01 to a day of the Gregorian calendar; March begins a year, so that February is its end. */
+/*
+ * The days from 1970-01-01 to a day of the Gregorian calendar; March begins a year, so that February is its
+ * end.
+ */
 static int64_t days(int64_t year, int64_t month, int64_t day)
 {
     int64_t shifted = month <= 2 ? year - 1 : year;
@@ -156,7 +168,8 @@ static int64_t days(int64_t year, int64_t month, int64_t day)
 bool time_read(const char *text, int64_t *unix_ms)
 {
     if (!text || strnlen(text, 20) < 20) return false;
-    if (text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':') return false;
+    if (text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':')
+        return false;
     int64_t year = digits(text, 4), month = digits(text + 5, 2), day = digits(text + 8, 2);
     int64_t hour = digits(text + 11, 2), minute = digits(text + 14, 2), second = digits(text + 17, 2);
     if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31) return false;

@@ -19,8 +19,8 @@ reach_event word_event(const char *word);
 const char *word_of_goal(reach_goal goal);
 
 /*
- * A time in RFC 3339, such as "2026-11-26T12:00:00.125Z", in milliseconds since 1970; false, and *unix_ms as it was, if it
- * is none.
+ * A time in RFC 3339, such as "2026-11-26T12:00:00.125Z", in milliseconds since 1970; false, and *unix_ms as
+ * it was, if it is none.
  */
 bool time_read(const char *text, int64_t *unix_ms);
 

@@ -25,22 +25,33 @@ static void calls_are_what_the_interface_says(void)
     lab_listen(&lab);
     const char *interfaces[] = {"eth0", "wwan\"0", NULL}, *ignore[] = {"docker*", NULL};
     reach_wait_options wait = {
-        .size = sizeof wait, .goal = REACH_GOAL_INTERNET, .all = true, .interfaces = interfaces, .ignore = ignore,
-        .stable_ms = 1500, .no_carrier_ms = 2};
+        .size = sizeof wait,
+        .goal = REACH_GOAL_INTERNET,
+        .all = true,
+        .interfaces = interfaces,
+        .ignore = ignore,
+        .stable_ms = 1500,
+        .no_carrier_ms = 2};
     reach_client_get_status(lab.client, 5000, lab_answered, &lab, &call);
     expect_call(&lab, call, "{\"method\":\"io.reach.Reachability.GetStatus\",\"parameters\":{}}");
     reach_client_explain(lab.client, "fe80::1%eth0", 5000, lab_answered, &lab, &call);
-    expect_call(&lab, call, "{\"method\":\"io.reach.Reachability.Explain\",\"parameters\":{\"host\":\"fe80::1%eth0\"}}");
+    expect_call(
+        &lab, call,
+        "{\"method\":\"io.reach.Reachability.Explain\",\"parameters\":{\"host\":\"fe80::1%eth0\"}}");
     reach_client_wait(lab.client, &wait, REACH_NO_TIMEOUT, lab_answered, &lab, &call);
-    expect_call(&lab, call, "\"parameters\":{\"goal\":\"internet\",\"interfaces\":[\"eth0\",\"wwan\\\"0\"],\"ignore\":[\"docker*\"],"
-              "\"all\":true,\"stable\":1.500,\"noCarrierTimeout\":0.002}}");
+    expect_call(
+        &lab, call,
+        "\"parameters\":{\"goal\":\"internet\",\"interfaces\":[\"eth0\",\"wwan\\\"0\"],\"ignore\":[\"docker*"
+        "\"],"
+        "\"all\":true,\"stable\":1.500,\"noCarrierTimeout\":0.002}}");
     reach_client_wait(lab.client, NULL, 60000, lab_answered, &lab, &call);
     expect_call(&lab, call, "\"parameters\":{\"timeout\":");
     reach_client_list_outbox(lab.client, "a", 7, 5000, lab_answered, &lab, &call);
     expect_call(&lab, call, "ListOutbox\",\"parameters\":{\"lane\":\"a\",\"limit\":7}}");
     reach_client_wait_outbox(lab.client, "12", REACH_NO_TIMEOUT, lab_answered, &lab, &call);
     expect_call(&lab, call, "WaitOutbox\",\"parameters\":{\"id\":\"12\"}}");
-    reach_client_call(lab.client, "org.varlink.service.GetInfo", " {\"x\" : [1] } ", 5000, lab_answered, &lab, &call);
+    reach_client_call(
+        lab.client, "org.varlink.service.GetInfo", " {\"x\" : [1] } ", 5000, lab_answered, &lab, &call);
     expect_call(&lab, call, "{\"method\":\"org.varlink.service.GetInfo\",\"parameters\": {\"x\" : [1] } }");
     EXPECT_INT(lab.answer_count, 0);
     lab_close(&lab);
@@ -53,15 +64,26 @@ static void a_request_is_sent_whole(void)
     lab_listen(&lab);
     const char *headers[] = {"Content-Type", "text/plain", "X-A", "\"b\"", NULL};
     reach_request request = {
-        .size = sizeof request, .url = "https://example.org/a?b", .method = "PUT", .headers = headers, .body = "a\0b",
-        .body_length = 3, .lane = "l", .idempotency_key = "key", .network = "wifiOrWired", .expires_in_ms = 60000,
-        .priority = -3, .maximum_attempts = 4, .answer_timeout_ms = 500};
+        .size = sizeof request,
+        .url = "https://example.org/a?b",
+        .method = "PUT",
+        .headers = headers,
+        .body = "a\0b",
+        .body_length = 3,
+        .lane = "l",
+        .idempotency_key = "key",
+        .network = "wifiOrWired",
+        .expires_in_ms = 60000,
+        .priority = -3,
+        .maximum_attempts = 4,
+        .answer_timeout_ms = 500};
     reach_client_enqueue(lab.client, &request, 5000, lab_answered, &lab, NULL);
     int connection = lab_serve(
-        &lab, "{\"method\":\"io.reach.Reachability.Enqueue\",\"parameters\":{\"url\":\"https://example.org/a?b\","
-              "\"method\":\"PUT\",\"lane\":\"l\",\"network\":\"wifiOrWired\",\"idempotencyKey\":\"key\","
-              "\"headers\":{\"Content-Type\":\"text/plain\",\"X-A\":\"\\\"b\\\"\"},\"bodyBase64\":\"YQBi\","
-              "\"expiresIn\":60.000,\"priority\":-3,\"maximumAttempts\":4,\"answerTimeout\":0.500}}");
+        &lab,
+        "{\"method\":\"io.reach.Reachability.Enqueue\",\"parameters\":{\"url\":\"https://example.org/a?b\","
+        "\"method\":\"PUT\",\"lane\":\"l\",\"network\":\"wifiOrWired\",\"idempotencyKey\":\"key\","
+        "\"headers\":{\"Content-Type\":\"text/plain\",\"X-A\":\"\\\"b\\\"\"},\"bodyBase64\":\"YQBi\","
+        "\"expiresIn\":60.000,\"priority\":-3,\"maximumAttempts\":4,\"answerTimeout\":0.500}}");
     lab_send(connection, "{\"parameters\":{\"id\":\"5\",\"idempotencyKey\":\"key\",\"repeated\":true}}");
     lab_await_answers(&lab, 1);
     EXPECT_TEXT(reach_reply_entry_id(lab.answers[0].reply), "5");
@@ -76,7 +98,8 @@ static void a_great_request_passes_a_full_socket(void)
     lab_open(&lab);
     lab_listen(&lab);
     size_t length = 720 << 10;
-    reach_request request = {.size = sizeof request, .url = "http://x/", .body = calloc(1, length), .body_length = length};
+    reach_request request = {
+        .size = sizeof request, .url = "http://x/", .body = calloc(1, length), .body_length = length};
     reach_client_enqueue(lab.client, &request, 20000, lab_answered, &lab, NULL);
     free((void *)request.body);
     int connection = lab_accept(&lab);
@@ -92,7 +115,9 @@ static void a_great_request_passes_a_full_socket(void)
     close(connection);
     close(other);
     request.body_length = length + 1;
-    EXPECT_INT(reach_client_enqueue(lab.client, &request, 1, lab_answered, &lab, NULL), REACH_ERROR_INVALID_ARGUMENT);
+    EXPECT_INT(
+        reach_client_enqueue(lab.client, &request, 1, lab_answered, &lab, NULL),
+        REACH_ERROR_INVALID_ARGUMENT);
     lab_close(&lab);
 }
 
@@ -110,7 +135,9 @@ static void a_service_that_closes_while_it_is_sent_to_is_heard(void)
     free(call);
     int connection = lab_accept(&lab);
     reach_client_run_once(lab.client, 1000);
-    lab_send(connection, "{\"error\":\"io.reach.Reachability.MalformedMessage\",\"parameters\":{\"reason\":\"longer than 16384\"}}");
+    lab_send(
+        connection, "{\"error\":\"io.reach.Reachability.MalformedMessage\",\"parameters\":{\"reason\":"
+                    "\"longer than 16384\"}}");
     close(connection);
     lab_await_answers(&lab, 1);
     EXPECT_INT(lab.answers[0].error, REACH_ERROR_PROTOCOL);
@@ -131,7 +158,9 @@ static void a_call_without_an_answer_ends_at_its_limit(void)
     /* The service's own answer, which has the reason, is waited for a moment longer. */
     reach_client_wait(lab.client, NULL, 60, lab_answered, &lab, NULL);
     connection = lab_serve(&lab, "Wait");
-    lab_send(connection, "{\"error\":\"io.reach.Reachability.TimedOut\",\"parameters\":{\"reason\":\"not reachable: eth0: no carrier\"}}");
+    lab_send(
+        connection, "{\"error\":\"io.reach.Reachability.TimedOut\",\"parameters\":{\"reason\":\"not "
+                    "reachable: eth0: no carrier\"}}");
     lab_await_answers(&lab, 2);
     EXPECT_INT(lab.answers[1].error, REACH_ERROR_TIMED_OUT);
     EXPECT_TEXT(reach_reply_message(lab.answers[1].reply), "not reachable: eth0: no carrier");
@@ -154,7 +183,9 @@ static void a_wait_survives_a_restart(void)
     double rest = atof(strstr(lab_call(&lab, connection), "\"timeout\":") + 10);
     EXPECT(rest > 60 && rest < 99.9);
     /* It has just started, and knows no status yet. */
-    lab_send(connection, "{\"error\":\"io.reach.Reachability.Unavailable\",\"parameters\":{\"reason\":\"no status is known yet\"}}");
+    lab_send(
+        connection, "{\"error\":\"io.reach.Reachability.Unavailable\",\"parameters\":{\"reason\":\"no status "
+                    "is known yet\"}}");
     lab_expect_closed(&lab, connection);
     connection = lab_serve(&lab, "Wait");
     lab_send(connection, ANSWER);
@@ -294,7 +325,8 @@ static void a_callback_may_free_the_client(void)
     for (int i = 0; i < 2; i++) {
         lab_open(&lab);
         reach_client_monitor(lab.client, 0, i ? free_in_event : lab_changed, &lab);
-        for (int j = 0; j < 3; j++) reach_client_get_status(lab.client, 5000, i ? lab_answered : free_in_call, &lab, NULL);
+        for (int j = 0; j < 3; j++)
+            reach_client_get_status(lab.client, 5000, i ? lab_answered : free_in_call, &lab, NULL);
         EXPECT(reach_client_dispatch(lab.client) >= 1);
         EXPECT_INT(lab.answer_count + lab.event_count, i ? 1 : 2);
         lab.client = NULL;
@@ -309,7 +341,8 @@ static void pending_calls_end_with_the_client(void)
     lab_listen(&lab);
     int connections[8];
     reach_client_monitor(lab.client, 0, lab_changed, &lab);
-    for (int i = 0; i < 7; i++) reach_client_wait(lab.client, NULL, REACH_NO_TIMEOUT, lab_answered, &lab, NULL);
+    for (int i = 0; i < 7; i++)
+        reach_client_wait(lab.client, NULL, REACH_NO_TIMEOUT, lab_answered, &lab, NULL);
     for (int i = 0; i < 8; i++) connections[i] = lab_accept(&lab);
     reach_client_free(lab.client);
     lab.client = NULL;
@@ -348,8 +381,10 @@ static void a_child_of_fork_frees_its_copy(void)
 const struct test tests[] = {
     {"C-080 calls are what the interface says", calls_are_what_the_interface_says},
     {"C-081 a request is sent whole", a_request_is_sent_whole},
-    {"C-082 a great request passes a full socket, and nothing waits for it", a_great_request_passes_a_full_socket},
-    {"C-083 a service that closes while it is sent to is heard", a_service_that_closes_while_it_is_sent_to_is_heard},
+    {"C-082 a great request passes a full socket, and nothing waits for it",
+     a_great_request_passes_a_full_socket},
+    {"C-083 a service that closes while it is sent to is heard",
+     a_service_that_closes_while_it_is_sent_to_is_heard},
     {"C-084 a call without an answer ends at its time limit", a_call_without_an_answer_ends_at_its_limit},
     {"C-085 a wait survives a restart, with the rest of its time", a_wait_survives_a_restart},
     {"C-086 a request is the same after a restart", a_request_is_the_same_after_a_restart},

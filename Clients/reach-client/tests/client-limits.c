@@ -38,10 +38,13 @@ static void nothing_is_no_crash(void)
     EXPECT_INT(reach_reply_outcome(NULL), REACH_OUTCOME_NONE);
     EXPECT_INT(reach_report_status(report), REACH_STATUS_UNKNOWN);
     EXPECT_TEXT(reach_report_reason(report), "");
-    EXPECT(!reach_report_is_online(report) && !reach_report_interface(report) && !reach_report_since(report, NULL));
+    EXPECT(
+        !reach_report_is_online(report) && !reach_report_interface(report) &&
+        !reach_report_since(report, NULL));
     EXPECT_INT(reach_report_internet(report), REACH_INTERNET_NOT_PROBED);
     EXPECT_INT(reach_report_link_count(report) + reach_report_step_count(report), 0);
-    EXPECT(!reach_report_link(report, 0) && !reach_report_step(report, 0) && !reach_report_json(report, NULL));
+    EXPECT(
+        !reach_report_link(report, 0) && !reach_report_step(report, 0) && !reach_report_json(report, NULL));
     EXPECT_TEXT(reach_link_name(NULL), "");
     EXPECT(!reach_link_address(NULL, 0) && reach_link_address_count(NULL) == 0);
     EXPECT_TEXT(reach_step_question(NULL), "");
@@ -105,13 +108,18 @@ static void structs_of_other_versions_are_accepted(void)
     EXPECT_INT(reach_client_wait(lab.client, &wait.known, 0, lab_answered, &lab, NULL), 0);
     close(lab_serve(&lab, "\"goal\":\"wired\"}"));
     wait.later = 1;
-    EXPECT_INT(reach_client_wait(lab.client, &wait.known, 0, lab_answered, &lab, NULL), REACH_ERROR_INVALID_ARGUMENT);
+    EXPECT_INT(
+        reach_client_wait(lab.client, &wait.known, 0, lab_answered, &lab, NULL),
+        REACH_ERROR_INVALID_ARGUMENT);
     /* An earlier one: what is behind its end is not looked at. */
-    wait.known = (reach_wait_options){.size = offsetof(reach_wait_options, stable_ms), .goal = REACH_GOAL_WIFI, .stable_ms = 5};
+    wait.known = (reach_wait_options){
+        .size = offsetof(reach_wait_options, stable_ms), .goal = REACH_GOAL_WIFI, .stable_ms = 5};
     EXPECT_INT(reach_client_wait(lab.client, &wait.known, 0, lab_answered, &lab, NULL), 0);
     close(lab_serve(&lab, "\"goal\":\"wifi\"}"));
     wait.known.size = 0;
-    EXPECT_INT(reach_client_wait(lab.client, &wait.known, 0, lab_answered, &lab, NULL), REACH_ERROR_INVALID_ARGUMENT);
+    EXPECT_INT(
+        reach_client_wait(lab.client, &wait.known, 0, lab_answered, &lab, NULL),
+        REACH_ERROR_INVALID_ARGUMENT);
     lab_close(&lab);
 }
 
@@ -190,7 +198,10 @@ void *__real_realloc(void *memory, size_t size);
 char *__real_strdup(const char *text);
 void *__wrap_malloc(size_t size) { return may_allocate() ? __real_malloc(size) : NULL; }
 void *__wrap_calloc(size_t count, size_t size) { return may_allocate() ? __real_calloc(count, size) : NULL; }
-void *__wrap_realloc(void *memory, size_t size) { return may_allocate() ? __real_realloc(memory, size) : NULL; }
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return may_allocate() ? __real_realloc(memory, size) : NULL;
+}
 char *__wrap_strdup(const char *text) { return may_allocate() ? __real_strdup(text) : NULL; }
 
 /* Everything once, with so many allocations; returns whether they were enough. */
@@ -199,7 +210,8 @@ static bool try_with(int allocations)
     struct lab lab;
     const char *list[] = {"eth0", NULL}, *headers[] = {"A", "b", NULL};
     reach_wait_options wait = {.size = sizeof wait, .interfaces = list};
-    reach_request request = {.size = sizeof request, .url = "http://x/", .headers = headers, .body = "abc", .body_length = 3};
+    reach_request request = {
+        .size = sizeof request, .url = "http://x/", .headers = headers, .body = "abc", .body_length = 3};
     lab_open(&lab);
     lab_listen(&lab);
     reach_client_free(lab.client);
@@ -213,7 +225,9 @@ static bool try_with(int allocations)
         failed += reach_client_enqueue(lab.client, &request, 0, lab_answered, &lab, NULL) != 0;
         failed += reach_client_call(lab.client, "A", "{\"a\":[1]}", 0, lab_answered, &lab, NULL) != 0;
         reach_client_dispatch(lab.client);
-        const char *replies[] = {REPORT("wired", "initial"), ANSWER, "{\"error\":\"io.reach.Reachability.NoCarrier\",\"parameters\":{}}"};
+        const char *replies[] = {
+            REPORT("wired", "initial"), ANSWER,
+            "{\"error\":\"io.reach.Reachability.NoCarrier\",\"parameters\":{}}"};
         int connection;
         for (int i = 0; (connection = accept4(lab.listener, NULL, NULL, 0)) >= 0; i++) {
             send(connection, replies[i % 3], strlen(replies[i % 3]) + 1, MSG_NOSIGNAL);
@@ -246,8 +260,11 @@ const struct test tests[] = {
     {"C-100 NULL is no crash", nothing_is_no_crash},
     {"C-101 bad arguments are refused", bad_arguments_are_refused},
     {"C-102 structs of earlier and later versions are accepted", structs_of_other_versions_are_accepted},
-    {"C-103 the descriptor is readable when there is work, and only then", the_descriptor_is_readable_when_there_is_work},
-    {"C-104 without descriptors there is an error, and the monitor comes back", without_descriptors_there_is_an_error},
-    {"C-105 each allocation that fails is an error, without a crash or a leak", programs_without_memory_get_an_error},
+    {"C-103 the descriptor is readable when there is work, and only then",
+     the_descriptor_is_readable_when_there_is_work},
+    {"C-104 without descriptors there is an error, and the monitor comes back",
+     without_descriptors_there_is_an_error},
+    {"C-105 each allocation that fails is an error, without a crash or a leak",
+     programs_without_memory_get_an_error},
     {NULL, NULL},
 };

@@ -108,7 +108,10 @@ static void abstract_sockets_are_reached(void)
     strcpy(lab.socket, name);
     lab.socket[0] = 0;
     /* Nothing watches for it: it is found by time. */
-    struct { unsigned short family; char path[108]; } address = {AF_UNIX, {0}};
+    struct {
+        unsigned short family;
+        char path[108];
+    } address = {AF_UNIX, {0}};
     memcpy(address.path + 1, name + 1, strlen(name) - 1);
     lab.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     EXPECT_INT(bind(lab.listener, (struct sockaddr *)&address, (socklen_t)(2 + strlen(name))), 0);
@@ -200,8 +203,9 @@ static void changes_are_followed_byte_by_byte(void)
     int connection = lab_accept(&lab);
     const char *call = lab_call(&lab, connection);
     EXPECT_TEXT(call, "{\"method\":\"io.reach.Reachability.Monitor\",\"parameters\":{},\"more\":true}");
-    const char *messages[] = {REPORT("wired", "initial"), REPORT("unreachable", "status"), REPORT("wifi", "status"),
-                              REPORT("wifi", "path"), REPORT("wifi", "internet"), REPORT("cellular", "later")};
+    const char *messages[] = {REPORT("wired", "initial"), REPORT("unreachable", "status"),
+                              REPORT("wifi", "status"),   REPORT("wifi", "path"),
+                              REPORT("wifi", "internet"), REPORT("cellular", "later")};
     for (int i = 0; i < 6; i++) {
         for (size_t at = 0; at <= strlen(messages[i]); at++) {
             EXPECT_INT(lab.event_count, i);
@@ -231,9 +235,11 @@ static void many_changes_in_one_piece_come_in_their_order(void)
     reach_client_monitor(lab.client, REACH_MONITOR_STATUS_ONLY, lab_changed, &lab);
     int connection = lab_serve(&lab, "\"statusOnly\":true");
     lab_send(connection, REPORT("wired", "initial"));
-    for (int i = 0; i < 40; i++) lab_send(connection, i % 2 ? REPORT("wifi", "status") : REPORT("unreachable", "status"));
+    for (int i = 0; i < 40; i++)
+        lab_send(connection, i % 2 ? REPORT("wifi", "status") : REPORT("unreachable", "status"));
     lab_await_events(&lab, 41);
-    for (int i = 1; i < 41; i++) EXPECT_INT(lab.events[i].status, i % 2 ? REACH_STATUS_UNREACHABLE : REACH_STATUS_WIFI);
+    for (int i = 1; i < 41; i++)
+        EXPECT_INT(lab.events[i].status, i % 2 ? REACH_STATUS_UNREACHABLE : REACH_STATUS_WIFI);
     close(connection);
     lab_close(&lab);
 }
@@ -307,7 +313,9 @@ static void errors_for_a_monitor_are_reported(void)
     lab_listen(&lab);
     reach_client_monitor(lab.client, 0, lab_changed, &lab);
     int connection = lab_serve(&lab, "Monitor");
-    lab_send(connection, "{\"error\":\"io.reach.Reachability.LimitReached\",\"parameters\":{\"reason\":\"too many\"}}");
+    lab_send(
+        connection,
+        "{\"error\":\"io.reach.Reachability.LimitReached\",\"parameters\":{\"reason\":\"too many\"}}");
     lab_expect_closed(&lab, connection);
     EXPECT_INT(lab.event_count, 1);
     EXPECT_INT(lab.events[0].error, REACH_ERROR_LIMIT);
@@ -341,13 +349,18 @@ static void a_flood_without_an_end_is_cut_off(void)
 
 const struct test tests[] = {
     {"C-060 no socket and a socket without a listener are told apart", absent_services_are_told_apart},
-    {"C-061 a socket without permission is told apart, and used once there is one", a_socket_without_permission_is_told_apart},
+    {"C-061 a socket without permission is told apart, and used once there is one",
+     a_socket_without_permission_is_told_apart},
     {"C-062 no service is asked where the path is empty", no_service_is_asked_where_the_path_is_empty},
-    {"C-063 the socket is named by the environment, and not longer than a socket's path may be", the_socket_is_named_by_the_environment},
+    {"C-063 the socket is named by the environment, and not longer than a socket's path may be",
+     the_socket_is_named_by_the_environment},
     {"C-064 abstract sockets are reached, and found by time", abstract_sockets_are_reached},
-    {"C-065 a socket that appears is tried at once, also when its folders are missing; meanwhile nothing wakes up", a_socket_that_appears_is_tried_at_once},
+    {"C-065 a socket that appears is tried at once, also when its folders are missing; meanwhile nothing "
+     "wakes up",
+     a_socket_that_appears_is_tried_at_once},
     {"C-066 a full queue is waited for", a_full_queue_is_waited_for},
-    {"C-067 a full queue that stays so is an error within the time limit", a_full_queue_that_stays_so_is_an_error},
+    {"C-067 a full queue that stays so is an error within the time limit",
+     a_full_queue_that_stays_so_is_an_error},
     {"C-068 changes are followed, byte by byte", changes_are_followed_byte_by_byte},
     {"C-069 many changes in one piece come in their order", many_changes_in_one_piece_come_in_their_order},
     {"C-070 a restart is reported, survived, and reported again", a_restart_is_reported_and_survived},

@@ -23,7 +23,8 @@ struct service {
 
 static void answer(int connection)
 {
-    static const char report[] = "{\"parameters\":{\"status\":\"wired\",\"event\":\"initial\",\"links\":[]},\"continues\":true}";
+    static const char report[] =
+        "{\"parameters\":{\"status\":\"wired\",\"event\":\"initial\",\"links\":[]},\"continues\":true}";
     char call[4096];
     ssize_t count = recv(connection, call, sizeof call - 1, 0);
     if (count <= 0) return;
@@ -49,7 +50,8 @@ static void start(struct service *service)
 {
     const char *temporary = getenv("TMPDIR");
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(service->path, sizeof service->path, "%.60s/threads.%d", temporary ? temporary : "/tmp", getpid());
+    snprintf(
+        service->path, sizeof service->path, "%.60s/threads.%d", temporary ? temporary : "/tmp", getpid());
     strcpy(address.sun_path, service->path);
     unlink(service->path);
     service->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

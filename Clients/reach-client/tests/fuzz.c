@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a service may send, and in which order things may happen. The first byte chooses: replies in pieces, the line's
- * decisions, or a whole client with a service that says the rest of the input.
+ * What a service may send, and in which order things may happen. The first byte chooses: replies in pieces,
+ * the line's decisions, or a whole client with a service that says the rest of the input.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -60,7 +60,8 @@ static void read_all(const reach_reply *reply)
     use(reach_reply_message(reply));
     use(reach_reply_error_name(reply));
     use(reach_reply_entry_id(reply));
-    sum += (size_t)reach_reply_outcome(reply) + (size_t)reach_reply_failure(reply) + (size_t)reach_reply_status_code(reply);
+    sum += (size_t)reach_reply_outcome(reply) + (size_t)reach_reply_failure(reply) +
+           (size_t)reach_reply_status_code(reply);
     for (size_t i = 0; i <= reach_reply_entry_count(reply); i++) {
         const reach_entry *entry = reach_reply_entry(reply, i);
         use(reach_entry_id(entry));
@@ -70,15 +71,19 @@ static void read_all(const reach_reply *reply)
     const reach_report *report = reach_reply_report(reply);
     use(reach_report_reason(report));
     use(reach_report_interface(report));
-    sum += (size_t)reach_report_status(report) + reach_report_since(report, &time) + (size_t)reach_report_signal_dbm(report);
-    sum += reach_report_has_ipv4(report) + (size_t)reach_report_medium(report) + (size_t)reach_report_reason_code(report);
+    sum += (size_t)reach_report_status(report) + reach_report_since(report, &time) +
+           (size_t)reach_report_signal_dbm(report);
+    sum += reach_report_has_ipv4(report) + (size_t)reach_report_medium(report) +
+           (size_t)reach_report_reason_code(report);
     for (size_t i = 0; i <= reach_report_link_count(report); i++) {
         const reach_link *link = reach_report_link(report, i);
         use(reach_link_name(link));
         for (size_t j = 0; j <= reach_link_address_count(link); j++) use(reach_link_address(link, j));
-        sum += (size_t)reach_link_index(link) + reach_link_internet_since(link, &time) + (size_t)reach_link_router(link);
+        sum += (size_t)reach_link_index(link) + reach_link_internet_since(link, &time) +
+               (size_t)reach_link_router(link);
     }
-    for (size_t i = 0; i <= reach_report_step_count(report); i++) use(reach_step_answer(reach_report_step(report, i)));
+    for (size_t i = 0; i <= reach_report_step_count(report); i++)
+        use(reach_step_answer(reach_report_step(report, i)));
 }
 
 static void fuzz_replies(const uint8_t *data, size_t size)
@@ -104,9 +109,9 @@ static void fuzz_replies(const uint8_t *data, size_t size)
 /* Two bytes are an event and the time until it. */
 static void fuzz_line(const uint8_t *data, size_t size)
 {
-    static const int errors[] = {
-        REACH_ERROR_NO_SERVICE, REACH_ERROR_NOT_RUNNING, REACH_ERROR_ACCESS,   REACH_ERROR_BUSY,
-        REACH_ERROR_SYSTEM,     REACH_ERROR_PROTOCOL,    REACH_ERROR_NO_MEMORY, REACH_ERROR_DISCONNECTED};
+    static const int errors[] = {REACH_ERROR_NO_SERVICE, REACH_ERROR_NOT_RUNNING, REACH_ERROR_ACCESS,
+                                 REACH_ERROR_BUSY,       REACH_ERROR_SYSTEM,      REACH_ERROR_PROTOCOL,
+                                 REACH_ERROR_NO_MEMORY,  REACH_ERROR_DISCONNECTED};
     struct line line;
     int64_t now = 0;
     if (size == 0) return;
@@ -134,8 +139,12 @@ static void fuzz_line(const uint8_t *data, size_t size)
             CHECK(step.action != LINE_NOTHING);
         }
         CHECK(step.action != LINE_CONNECT || line.state == LINE_PAUSED);
-        CHECK(step.action != LINE_FAIL || (line.state == LINE_ENDED && step.error < 0 && line.kind != LINE_MONITOR));
-        CHECK(step.action != LINE_AWAY || (line.kind == LINE_MONITOR && line.state == LINE_PAUSED && step.error < 0));
+        CHECK(
+            step.action != LINE_FAIL ||
+            (line.state == LINE_ENDED && step.error < 0 && line.kind != LINE_MONITOR));
+        CHECK(
+            step.action != LINE_AWAY ||
+            (line.kind == LINE_MONITOR && line.state == LINE_PAUSED && step.error < 0));
         CHECK(before != LINE_ENDED || (line.state == LINE_ENDED && step.action == LINE_NOTHING));
         CHECK(line.kind != LINE_MONITOR || line.state != LINE_ENDED);
         CHECK(line.state != LINE_ENDED || line_deadline(&line) == LINE_NEVER);

@@ -76,7 +76,8 @@ static void run_until_ready(struct lab *lab, int descriptor, short events)
 {
     long long end = now_ms() + 20000;
     for (;;) {
-        struct pollfd ready[2] = {{.fd = descriptor, .events = events}, {.fd = reach_client_fd(lab->client), .events = POLLIN}};
+        struct pollfd ready[2] = {
+            {.fd = descriptor, .events = events}, {.fd = reach_client_fd(lab->client), .events = POLLIN}};
         EXPECT(poll(ready, 2, 20000) > 0 && now_ms() < end);
         if (ready[1].revents) EXPECT(reach_client_dispatch(lab->client) >= 0);
         if (ready[0].revents) return;

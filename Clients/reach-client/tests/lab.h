@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A client and a scripted service in one thread: the test says what the service does next, and the client runs while the
- * service waits for something. Nothing sleeps.
+ * A client and a scripted service in one thread: the test says what the service does next, and the client
+ * runs while the service waits for something. Nothing sleeps.
  */
 #ifndef REACH_LAB_H
 #define REACH_LAB_H
@@ -62,8 +62,9 @@ void lab_answered(reach_client *client, reach_call call, const reach_reply *repl
 int lab_descriptors(void);
 
 /* Messages of the service. */
-#define REPORT(status, event) \
-    "{\"parameters\":{\"schema\":1,\"status\":\"" status "\",\"online\":true,\"interface\":\"eth0\",\"reason\":\"r\"," \
+#define REPORT(status, event)                                                                                \
+    "{\"parameters\":{\"schema\":1,\"status\":\"" status                                                     \
+    "\",\"online\":true,\"interface\":\"eth0\",\"reason\":\"r\","                                            \
     "\"links\":[],\"event\":\"" event "\",\"previous\":null},\"continues\":true}"
 #define ANSWER "{\"parameters\":{\"schema\":1,\"status\":\"wired\",\"online\":true,\"reason\":\"r\"}}"
 

@@ -25,7 +25,8 @@ static size_t below(size_t bound)
 
 static size_t change(uint8_t *data, size_t size)
 {
-    static const char *const parts[] = {"\0", "{", "}", "[", "]", "\"", ",", ":", "\\u0000", "\\ud800", "1e999", "-", "null", "\xff"};
+    static const char *const parts[] = {"\0", "{",       "}",       "[",     "]", "\"",   ",",
+                                        ":",  "\\u0000", "\\ud800", "1e999", "-", "null", "\xff"};
     size_t at = below(size + 1), count = below(16);
     switch (below(5)) {
     case 0:

@@ -44,7 +44,8 @@ static void end_service(pid_t service, int signal)
 static void close_lab(struct lab *lab)
 {
     char command[256];
-    snprintf(command, sizeof command, "rm -rf %s/state %s/log %s/socket*", lab->folder, lab->folder, lab->folder);
+    snprintf(
+        command, sizeof command, "rm -rf %s/state %s/log %s/socket*", lab->folder, lab->folder, lab->folder);
     shell(command);
     lab_close(lab);
 }
@@ -53,8 +54,10 @@ static void close_lab(struct lab *lab)
 static void lay_cable(void)
 {
     if (system("ip link delete cable 2>/dev/null") < 0) abort();
-    shell("ip link set lo up && ip link add cable type veth peer name far && ip link set cable up && ip link set far up &&"
-          "ip address add 192.0.2.2/24 dev cable && ip route add default via 192.0.2.1");
+    shell(
+        "ip link set lo up && ip link add cable type veth peer name far && ip link set cable up && ip link "
+        "set far up &&"
+        "ip address add 192.0.2.2/24 dev cable && ip route add default via 192.0.2.1");
 }
 
 /* Runs the client until an event of this kind says so. */
@@ -88,7 +91,8 @@ static void a_pulled_cable_is_followed(void)
         shell("ip link set far down");
         at = await_event(&lab, at + 1, REACH_EVENT_PATH, REACH_STATUS_WIRED);
         EXPECT(!reach_report_is_online(reach_reply_report(lab.events[at].reply)));
-        EXPECT_INT(reach_report_reason_code(reach_reply_report(lab.events[at].reply)), REACH_REASON_LINK_DOWN);
+        EXPECT_INT(
+            reach_report_reason_code(reach_reply_report(lab.events[at].reply)), REACH_REASON_LINK_DOWN);
         EXPECT_TEXT(reach_report_reason(reach_reply_report(lab.events[at].reply)), "cable: no carrier");
         at = await_event(&lab, at + 1, REACH_EVENT_STATUS, REACH_STATUS_UNREACHABLE);
         EXPECT_INT(reach_report_previous(reach_reply_report(lab.events[at].reply)), REACH_STATUS_WIRED);
@@ -134,7 +138,8 @@ static void a_restarted_service_is_followed(void)
         service = start_service(&lab);
         at = await_event(&lab, at + 3, REACH_EVENT_INITIAL, REACH_STATUS_UNREACHABLE);
     }
-    if (lab.answer_count > 0) test_fail(__FILE__, __LINE__, "it ended with %s", reach_reply_message(lab.answers[0].reply));
+    if (lab.answer_count > 0)
+        test_fail(__FILE__, __LINE__, "it ended with %s", reach_reply_message(lab.answers[0].reply));
     shell("ip link set far up");
     lab_await_answers(&lab, 1);
     EXPECT_INT(lab.answers[0].error, 0);
@@ -155,7 +160,9 @@ static void waits_end_as_the_service_says(void)
     lab_await_answers(&lab, 2);
     EXPECT_INT(lab.answers[1].error, REACH_ERROR_TIMED_OUT);
     EXPECT_TEXT(reach_reply_error_name(lab.answers[1].reply), "io.reach.Reachability.TimedOut");
-    EXPECT_HAS(reach_reply_message(lab.answers[1].reply), "not reachable by Wi-Fi: default route via 192.0.2.1 on cable");
+    EXPECT_HAS(
+        reach_reply_message(lab.answers[1].reply),
+        "not reachable by Wi-Fi: default route via 192.0.2.1 on cable");
     reach_wait_options internet = {.size = sizeof internet, .goal = REACH_GOAL_INTERNET};
     reach_client_wait(lab.client, &internet, 100, lab_answered, &lab, NULL);
     lab_await_answers(&lab, 3);
@@ -178,9 +185,12 @@ static void hosts_are_explained(void)
         bool online;
         reach_reason reason;
     } hosts[] = {
-        {"192.0.2.77", true, REACH_REASON_HOST_ROUTE}, {"127.0.0.1", true, REACH_REASON_LOCAL},
-        {"203.0.113.1", true, REACH_REASON_DEFAULT_ROUTE}, {"2001:db8::1", false, REACH_REASON_NO_ROUTE},
-        {"198.51.100.1", false, REACH_REASON_BLACKHOLE}, {"localhost", true, REACH_REASON_LOCAL},
+        {"192.0.2.77", true, REACH_REASON_HOST_ROUTE},
+        {"127.0.0.1", true, REACH_REASON_LOCAL},
+        {"203.0.113.1", true, REACH_REASON_DEFAULT_ROUTE},
+        {"2001:db8::1", false, REACH_REASON_NO_ROUTE},
+        {"198.51.100.1", false, REACH_REASON_BLACKHOLE},
+        {"localhost", true, REACH_REASON_LOCAL},
         {"no.such.host.invalid", false, REACH_REASON_UNRESOLVED},
     };
     struct lab lab;
@@ -195,7 +205,8 @@ static void hosts_are_explained(void)
         const reach_report *report = reach_reply_report(lab.answers[i + 1].reply);
         EXPECT_INT(lab.answers[i + 1].error, 0);
         EXPECT_TEXT(reach_report_host(report), hosts[i].host);
-        if (reach_report_is_online(report) != hosts[i].online || reach_report_reason_code(report) != hosts[i].reason) {
+        if (reach_report_is_online(report) != hosts[i].online ||
+            reach_report_reason_code(report) != hosts[i].reason) {
             test_fail(__FILE__, __LINE__, "%s: %s", hosts[i].host, reach_report_json(report, NULL));
         }
         EXPECT(reach_report_step_count(report) > 0);
@@ -234,8 +245,9 @@ static pid_t start_web_server(void)
             count += more;
             request[count] = 0;
         }
-        const char *answer = strstr(request, "POST /accepts ") ? "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
-                                                              : "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        const char *answer = strstr(request, "POST /accepts ")
+                                 ? "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
+                                 : "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
         send(connection, answer, strlen(answer), MSG_NOSIGNAL);
         close(connection);
         memset(request, 0, sizeof request);
@@ -250,9 +262,15 @@ static void requests_are_delivered(void)
     lab_open(&lab);
     pid_t server = start_web_server(), service = start_service(&lab);
     the_client_waits_for_its_service(&lab);
-    const char *urls[] = {"http://127.0.0.1:8080/accepts", "http://127.0.0.1:8080/refuses", "http://192.0.2.77/"};
+    const char *urls[] = {
+        "http://127.0.0.1:8080/accepts", "http://127.0.0.1:8080/refuses", "http://192.0.2.77/"};
     for (int i = 0; i < 3; i++) {
-        reach_request request = {.size = sizeof request, .url = urls[i], .body = "hello", .body_length = 5, .lane = i == 2 ? "far" : NULL};
+        reach_request request = {
+            .size = sizeof request,
+            .url = urls[i],
+            .body = "hello",
+            .body_length = 5,
+            .lane = i == 2 ? "far" : NULL};
         EXPECT_INT(reach_client_enqueue(lab.client, &request, 20000, lab_answered, &lab, NULL), 0);
         lab_await_answers(&lab, i + 2);
         EXPECT_INT(lab.answers[i + 1].error, 0);
@@ -342,7 +360,8 @@ static const char *const changes[] = {
     "ip route delete blackhole default",
     "ip route add unreachable default",
     "ip route delete unreachable default",
-    "{ ip link add drop type dummy 2>/dev/null || ip link add drop type ifb; } && ip link set drop up && ip address add 198.51.100.2/24 dev drop && ip route add default dev drop",
+    "{ ip link add drop type dummy 2>/dev/null || ip link add drop type ifb; } && ip link set drop up && ip "
+    "address add 198.51.100.2/24 dev drop && ip route add default dev drop",
     "ip link delete drop",
     "ip -6 address add 2001:db8::2/64 dev cable nodad && ip -6 route add default via 2001:db8::1",
     "ip -6 address delete 2001:db8::2/64 dev cable",
@@ -352,7 +371,8 @@ static const char *const changes[] = {
     "ip rule delete from all prohibit priority 10",
     "ip address flush dev cable",
     "ip address add 169.254.7.7/16 dev cable scope link && ip route add default dev cable",
-    "ip address flush dev cable && ip address add 192.0.2.2/24 dev cable && ip route add default via 192.0.2.1",
+    "ip address flush dev cable && ip address add 192.0.2.2/24 dev cable && ip route add default via "
+    "192.0.2.1",
     NULL,
 };
 
@@ -376,11 +396,14 @@ static void the_direct_status_is_the_services(void)
         snprintf(code, sizeof code, "%d %d", reach_report_is_online(due), reach_report_status(due));
         bool is_same = reach_report_is_online(direct) == reach_report_is_online(due) &&
                        reach_report_status(direct) == reach_report_status(due) &&
-                       (!reach_report_is_online(due) || strcmp(reach_report_interface(direct), reach_report_interface(due)) == 0) &&
-                       (!reach_report_is_online(due) || strcmp(reach_report_source(direct), reach_report_source(due)) == 0);
+                       (!reach_report_is_online(due) ||
+                        strcmp(reach_report_interface(direct), reach_report_interface(due)) == 0) &&
+                       (!reach_report_is_online(due) ||
+                        strcmp(reach_report_source(direct), reach_report_source(due)) == 0);
         if (!is_same) {
-            test_fail(__FILE__, __LINE__, "after '%s':\n%s\n%s", changes[i], reach_report_json(direct, NULL),
-                      reach_report_json(due, NULL));
+            test_fail(
+                __FILE__, __LINE__, "after '%s':\n%s\n%s", changes[i], reach_report_json(direct, NULL),
+                reach_report_json(due, NULL));
         }
         reach_report_unref(direct);
     }
@@ -390,11 +413,13 @@ static void the_direct_status_is_the_services(void)
 
 const struct test tests[] = {
     {"C-130 a pulled cable is followed", a_pulled_cable_is_followed},
-    {"C-131 a service that is killed or restarted is followed, and a wait goes on", a_restarted_service_is_followed},
+    {"C-131 a service that is killed or restarted is followed, and a wait goes on",
+     a_restarted_service_is_followed},
     {"C-132 waits end as the service says", waits_end_as_the_service_says},
     {"C-133 hosts are explained", hosts_are_explained},
     {"C-134 requests are delivered, listed, followed over a restart, removed", requests_are_delivered},
     {"C-135 other users may ask, and not send", other_users_may_ask_and_not_send},
-    {"C-136 the direct status is the service's, in twenty-four states of the network", the_direct_status_is_the_services},
+    {"C-136 the direct status is the service's, in twenty-four states of the network",
+     the_direct_status_is_the_services},
     {NULL, NULL},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of C code: each has a title with its number, runs in the order of the file, and ends the program where an
- * expectation fails.
+ * Tests of C code: each has a title with its number, runs in the order of the file, and ends the program
+ * where an expectation fails.
  */
 #ifndef REACH_TEST_H
 #define REACH_TEST_H

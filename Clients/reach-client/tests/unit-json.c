@@ -20,7 +20,10 @@ static enum json_result read_exactly(struct json *json, const char *text, size_t
     return result;
 }
 
-static enum json_result read_text(struct json *json, const char *text) { return read_exactly(json, text, strlen(text)); }
+static enum json_result read_text(struct json *json, const char *text)
+{
+    return read_exactly(json, text, strlen(text));
+}
 
 static void expect_refused(const char *text)
 {
@@ -53,7 +56,8 @@ static void values_are_read(void)
 
 static void truncated_texts_are_refused(void)
 {
-    const char *text = "{\"status\":\"wir\\u00e4d\\ud83d\\ude00\",\"n\":[-1.5e+3,true,null,{\"a\":[\"\xc3\xa4\"]}]}";
+    const char *text =
+        "{\"status\":\"wir\\u00e4d\\ud83d\\ude00\",\"n\":[-1.5e+3,true,null,{\"a\":[\"\xc3\xa4\"]}]}";
     struct json json;
     for (size_t length = 0; length < strlen(text); length++) {
         EXPECT_INT(read_exactly(&json, text, length), JSON_INVALID);
@@ -69,7 +73,8 @@ static void nesting_is_bounded(void)
     for (int depth = JSON_DEPTH; depth <= 100000; depth = depth < JSON_DEPTH + 2 ? depth + 1 : depth * 40) {
         memset(text, '[', (size_t)depth);
         memset(text + depth, ']', (size_t)depth);
-        EXPECT_INT(read_exactly(&json, text, (size_t)depth * 2), depth <= JSON_DEPTH ? JSON_OK : JSON_TOO_BIG);
+        EXPECT_INT(
+            read_exactly(&json, text, (size_t)depth * 2), depth <= JSON_DEPTH ? JSON_OK : JSON_TOO_BIG);
         if (depth <= JSON_DEPTH) json_free(&json);
     }
     /* Without an end. */
@@ -120,14 +125,16 @@ static void numbers_are_read(void)
     memset(long_number, '9', sizeof long_number - 1);
     long_number[sizeof long_number - 1] = 0;
     expect_number(long_number, INFINITY);
-    const char *refused[] = {"01", "-", "+1", ".5", "1.", "1e", "1e+", "0x10", "1_0", "NaN", "Infinity", "--1", NULL};
+    const char *refused[] = {"01",   "-",   "+1",  ".5",       "1.",  "1e", "1e+",
+                             "0x10", "1_0", "NaN", "Infinity", "--1", NULL};
     for (const char **text = refused; *text; text++) expect_refused(*text);
 }
 
 static void numbers_beyond_64_bits_are_cut(void)
 {
     struct json json;
-    EXPECT_INT(read_text(&json, "[1e30,-1e30,2.9,-2.9,\"7\",9223372036854775808,-9223372036854775808]"), JSON_OK);
+    EXPECT_INT(
+        read_text(&json, "[1e30,-1e30,2.9,-2.9,\"7\",9223372036854775808,-9223372036854775808]"), JSON_OK);
     int64_t due[] = {INT64_MAX, INT64_MIN, 2, -2, 0, INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < 7; i++) EXPECT_INT(reach_value_integer(reach_value_at(json.values, i)), due[i]);
     json_free(&json);
@@ -148,32 +155,53 @@ static void strings_are_decoded(void)
     expect_string("\"\"", "");
     expect_string("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\/\b\f\n\r\t");
     expect_string("\"\\u0041\\u00e4\\u20AC\\ud83d\\ude00\"", "A\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
-    expect_string("\"a\\u0000b\"", "a\xef\xbf\xbd" "b");
+    expect_string(
+        "\"a\\u0000b\"", "a\xef\xbf\xbd"
+                         "b");
     /* Halves of pairs. */
     expect_string("\"\\ud83d\"", "\xef\xbf\xbd");
     expect_string("\"\\ude00x\"", "\xef\xbf\xbdx");
     expect_string("\"\\ud83d\\ud83d\\ude00\"", "\xef\xbf\xbd\xf0\x9f\x98\x80");
-    expect_string("\"\\ud83d\\u0041\"", "\xef\xbf\xbd" "A");
-    const char *refused[] = {"\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "\"\n\"", "\"\x1f\"", "\"", "\"\\", "\"\\\"", NULL};
+    expect_string(
+        "\"\\ud83d\\u0041\"", "\xef\xbf\xbd"
+                              "A");
+    const char *refused[] = {"\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "\"\n\"", "\"\x1f\"",
+                             "\"",      "\"\\",      "\"\\\"",      NULL};
     for (const char **text = refused; *text; text++) expect_refused(*text);
 }
 
 static void bad_utf8_is_refused(void)
 {
     const char *refused[] = {
-        "\"\x80\"",         "\"\xc0\x80\"",         "\"\xc1\xbf\"",         "\"\xc3\"",
-        "\"\xe0\x80\x80\"", "\"\xe0\x9f\xbf\"",     "\"\xed\xa0\x80\"",     "\"\xe2\x82\"",
-        "\"\xf5\x80\x80\x80\"", "\"\xf4\x90\x80\x80\"", "\"\xf0\x80\x80\x80\"", "\"\xff\"", "\"\xf0\x9f\x98\"",
-        "\"\xc3(\"", "{\"\xff\":1}", "\xef\xbb\xbf{}", NULL};
+        "\"\x80\"",
+        "\"\xc0\x80\"",
+        "\"\xc1\xbf\"",
+        "\"\xc3\"",
+        "\"\xe0\x80\x80\"",
+        "\"\xe0\x9f\xbf\"",
+        "\"\xed\xa0\x80\"",
+        "\"\xe2\x82\"",
+        "\"\xf5\x80\x80\x80\"",
+        "\"\xf4\x90\x80\x80\"",
+        "\"\xf0\x80\x80\x80\"",
+        "\"\xff\"",
+        "\"\xf0\x9f\x98\"",
+        "\"\xc3(\"",
+        "{\"\xff\":1}",
+        "\xef\xbb\xbf{}",
+        NULL};
     for (const char **text = refused; *text; text++) expect_refused(*text);
-    expect_string("\"\xc2\x80\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf\"", "\xc2\x80\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf");
+    expect_string(
+        "\"\xc2\x80\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf\"",
+        "\xc2\x80\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf");
 }
 
 static void malformed_texts_are_refused(void)
 {
-    const char *refused[] = {"",        " ",      "{",        "}",        "[1,]",     "[,1]",   "{\"a\":1,}", "{a:1}",
-                             "{\"a\"}", "[1 2]",  "{} {}",    "tru",      "nul",      "True",   "'a'",        "{\"a\":}",
-                             "[1}",     "{\"a\":1]", "/**/1", "{1:2}",    "[]]",      "\"a\"x", "{\"a\" 1}",  NULL};
+    const char *refused[] = {"",           " ",     "{",       "}",        "[1,]",      "[,1]",
+                             "{\"a\":1,}", "{a:1}", "{\"a\"}", "[1 2]",    "{} {}",     "tru",
+                             "nul",        "True",  "'a'",     "{\"a\":}", "[1}",       "{\"a\":1]",
+                             "/**/1",      "{1:2}", "[]]",     "\"a\"x",   "{\"a\" 1}", NULL};
     for (const char **text = refused; *text; text++) expect_refused(*text);
     struct json json;
     EXPECT_INT(read_exactly(&json, "1\0", 2), JSON_INVALID);
@@ -236,7 +264,8 @@ static void what_is_written_is_read(void)
 
 static void base64_is_that_of_the_rfc(void)
 {
-    const char *due[] = {"\"\"", "\"Zg==\"", "\"Zm8=\"", "\"Zm9v\"", "\"Zm9vYg==\"", "\"Zm9vYmE=\"", "\"Zm9vYmFy\""};
+    const char *due[] = {"\"\"",         "\"Zg==\"",     "\"Zm8=\"",    "\"Zm9v\"",
+                         "\"Zm9vYg==\"", "\"Zm9vYmE=\"", "\"Zm9vYmFy\""};
     for (size_t i = 0; i < 7; i++) {
         struct bytes text = {0};
         json_put_base64(&text, NULL, "foobar", i);

@@ -61,7 +61,8 @@ static void a_watched_socket_is_not_tried_by_time(void)
 static void an_absent_service_fails_a_call_at_once(void)
 {
     static const int errors[] = {
-        REACH_ERROR_NO_SERVICE, REACH_ERROR_NOT_RUNNING, REACH_ERROR_ACCESS, REACH_ERROR_SYSTEM, REACH_ERROR_PROTOCOL};
+        REACH_ERROR_NO_SERVICE, REACH_ERROR_NOT_RUNNING, REACH_ERROR_ACCESS, REACH_ERROR_SYSTEM,
+        REACH_ERROR_PROTOCOL};
     static const enum line_kind kinds[] = {LINE_ONCE, LINE_REPEATED};
     struct line line;
     for (int i = 0; i < 10; i++) {
@@ -259,16 +260,22 @@ static void a_service_that_is_not_ready_is_asked_again(void)
 
 const struct test tests[] = {
     {"C-040 pauses double up to 30 s", pauses_double},
-    {"C-041 a service whose socket is watched for causes no wake-up after a few tries", a_watched_socket_is_not_tried_by_time},
-    {"C-042 an absent service fails a call at once, unless it waits for it", an_absent_service_fails_a_call_at_once},
-    {"C-043 a call that waits for the service does so until its limit, or for ever", a_patient_call_waits_until_its_limit},
+    {"C-041 a service whose socket is watched for causes no wake-up after a few tries",
+     a_watched_socket_is_not_tried_by_time},
+    {"C-042 an absent service fails a call at once, unless it waits for it",
+     an_absent_service_fails_a_call_at_once},
+    {"C-043 a call that waits for the service does so until its limit, or for ever",
+     a_patient_call_waits_until_its_limit},
     {"C-044 a call is made again when its connection is lost, unless it must not", a_lost_call_is_made_again},
     {"C-045 a restart may take half a minute for a call without a limit", a_restart_may_take_half_a_minute},
     {"C-046 a call ends at its time limit", a_call_has_a_time_limit},
-    {"C-047 a full queue is tried again until the limit; a monitor reports one that lasts", a_full_queue_is_tried_again},
+    {"C-047 a full queue is tried again until the limit; a monitor reports one that lasts",
+     a_full_queue_is_tried_again},
     {"C-048 a service that accepts and says nothing counts as away", a_mute_service_counts_as_away},
     {"C-049 an absence is reported once for each reason", an_absence_is_reported_once},
-    {"C-050 a service that answers and closes is asked at growing pauses", a_service_that_closes_at_once_is_not_tried_in_a_circle},
-    {"C-051 a service that is not ready after a restart is asked again, a few times", a_service_that_is_not_ready_is_asked_again},
+    {"C-050 a service that answers and closes is asked at growing pauses",
+     a_service_that_closes_at_once_is_not_tried_in_a_circle},
+    {"C-051 a service that is not ready after a restart is asked again, a few times",
+     a_service_that_is_not_ready_is_asked_again},
     {NULL, NULL},
 };

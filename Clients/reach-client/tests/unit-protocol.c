@@ -84,8 +84,17 @@ static void times_are_read(void)
     expect_time("1969-12-31T23:59:59Z", -1000);
     expect_time("2262-04-11T23:47:16.854Z", 9223372036854);
     const char *refused[] = {
-        "", "2026", "2026-11-26", "2026-13-26T12:34:56Z", "2026-11-26T24:00:00Z", "2026-11-26 12:34:56Z",
-        "2026-11-26T12:34:56", "2026-11-26T12:34:56+01:00", "2026-11-26T12:34:56.Z x", "x026-11-26T12:34:56Z", NULL};
+        "",
+        "2026",
+        "2026-11-26",
+        "2026-13-26T12:34:56Z",
+        "2026-11-26T24:00:00Z",
+        "2026-11-26 12:34:56Z",
+        "2026-11-26T12:34:56",
+        "2026-11-26T12:34:56+01:00",
+        "2026-11-26T12:34:56.Z x",
+        "x026-11-26T12:34:56Z",
+        NULL};
     for (const char **text = refused; *text; text++) {
         int64_t is = 7;
         EXPECT(!time_read(*text, &is));
@@ -131,12 +140,17 @@ static reach_reply *read_reply(const char *message, int due)
 static void a_report_is_read(void)
 {
     reach_reply *reply = read_reply(
-        "{\"parameters\":{ \"status\":\"wired\",\"since\":\"2026-11-26T12:34:56.789Z\",\"interface\":\"eth0\","
+        "{\"parameters\":{ "
+        "\"status\":\"wired\",\"since\":\"2026-11-26T12:34:56.789Z\",\"interface\":\"eth0\","
         "\"medium\":\"ethernet\",\"online\":true,\"source\":\"192.0.2.2\",\"gateway\":null,\"signalDBm\":-61,"
-        "\"families\":[\"ipv6\"],\"metered\":\"yes\",\"generation\":4,\"reason\":\"r\",\"reasonCode\":\"defaultRoute\","
-        "\"links\":[{\"name\":\"eth0\",\"index\":4,\"online\":true,\"addresses\":[\"a/1\",\"b/2\"],\"router\":\"answers\","
-        "\"internet\":\"full\"},7,{\"name\":\"wwan0\"}],\"internet\":\"portal\",\"event\":\"internet\",\"previous\":\"wifi\","
-        "\"later\":{\"x\":1} },\"continues\":true}", 0);
+        "\"families\":[\"ipv6\"],\"metered\":\"yes\",\"generation\":4,\"reason\":\"r\",\"reasonCode\":"
+        "\"defaultRoute\","
+        "\"links\":[{\"name\":\"eth0\",\"index\":4,\"online\":true,\"addresses\":[\"a/1\",\"b/"
+        "2\"],\"router\":\"answers\","
+        "\"internet\":\"full\"},7,{\"name\":\"wwan0\"}],\"internet\":\"portal\",\"event\":\"internet\","
+        "\"previous\":\"wifi\","
+        "\"later\":{\"x\":1} },\"continues\":true}",
+        0);
     const reach_report *report = reach_reply_report(reply);
     const reach_link *link = reach_report_link(report, 0);
     int64_t since = 0;
@@ -168,7 +182,8 @@ static void a_report_is_read(void)
 static void the_json_of_a_reply_stays_as_it_came(void)
 {
     size_t length;
-    reach_reply *reply = read_reply("{\"continues\":false, \"parameters\" : { \"a\":1.50 , \"b\":\"\\u0041\" } , \"x\":1}", 0);
+    reach_reply *reply =
+        read_reply("{\"continues\":false, \"parameters\" : { \"a\":1.50 , \"b\":\"\\u0041\" } , \"x\":1}", 0);
     EXPECT_TEXT(reach_reply_json(reply, &length), "{ \"a\":1.50 , \"b\":\"\\u0041\" }");
     EXPECT_INT(length, 27);
     EXPECT(reach_reply_report(reply) == NULL);
@@ -186,7 +201,9 @@ static void the_json_of_a_reply_stays_as_it_came(void)
 
 static void what_is_no_reply_is_refused(void)
 {
-    const char *refused[] = {"", "[]", "null", "7", "{\"parameters\":[]}", "{\"error\":7}", "{\"error\":\"x\"", "GET / HTTP/1.1", NULL};
+    const char *refused[] = {
+        "",  "[]", "null", "7", "{\"parameters\":[]}", "{\"error\":7}", "{\"error\":\"x\"", "GET / HTTP/1.1",
+        NULL};
     for (const char **message = refused; *message; message++) read_reply(*message, REACH_ERROR_PROTOCOL);
 }
 
@@ -199,19 +216,20 @@ static void errors_of_the_service_are_told_apart(void)
     } known[] = {
         {"{\"error\":\"io.reach.Reachability.TimedOut\",\"parameters\":{\"reason\":\"not wifi: eth0\"}}",
          REACH_ERROR_TIMED_OUT, "not wifi: eth0"},
-        {"{\"error\":\"io.reach.Reachability.NoCarrier\",\"parameters\":{\"reason\":\"r\"}}", REACH_ERROR_NO_CARRIER, "r"},
+        {"{\"error\":\"io.reach.Reachability.NoCarrier\",\"parameters\":{\"reason\":\"r\"}}",
+         REACH_ERROR_NO_CARRIER, "r"},
         {"{\"error\":\"io.reach.Reachability.LimitReached\",\"parameters\":{}}", REACH_ERROR_LIMIT,
          "a limit of the service is reached"},
-        {"{\"error\":\"io.reach.Reachability.NoSuchEntry\",\"parameters\":{\"id\":\"9\"}}", REACH_ERROR_NO_SUCH_ENTRY,
-         "the outbox has no such request: 9"},
+        {"{\"error\":\"io.reach.Reachability.NoSuchEntry\",\"parameters\":{\"id\":\"9\"}}",
+         REACH_ERROR_NO_SUCH_ENTRY, "the outbox has no such request: 9"},
         {"{\"error\":\"org.varlink.service.PermissionDenied\"}", REACH_ERROR_PERMISSION,
          "the service does not permit this to this user"},
         {"{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":\"goal\"}}",
          REACH_ERROR_INVALID_PARAMETER, "the service does not allow a parameter: goal"},
         {"{\"error\":\"org.varlink.service.MethodNotFound\",\"parameters\":{\"method\":\"Later\"}}",
          REACH_ERROR_NO_SUCH_METHOD, "the service is older than the method: Later"},
-        {"{\"error\":\"io.reach.Reachability.Later\",\"parameters\":{\"status\":\"wired\"}}", REACH_ERROR_OTHER,
-         "another error of the service: io.reach.Reachability.Later"},
+        {"{\"error\":\"io.reach.Reachability.Later\",\"parameters\":{\"status\":\"wired\"}}",
+         REACH_ERROR_OTHER, "another error of the service: io.reach.Reachability.Later"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         reach_reply *reply = read_reply(known[i].message, 0);
@@ -250,9 +268,12 @@ static void refusals_of_the_kernel_are_told_apart(void)
 static void replies_about_the_outbox_are_read(void)
 {
     reach_reply *reply = read_reply(
-        "{\"parameters\":{\"entries\":[{\"id\":\"3\",\"lane\":\"a\",\"method\":\"POST\",\"url\":\"http://x/\",\"state\":\"dead\","
-        "\"created\":\"2026-11-26T12:34:56Z\",\"expires\":null,\"idempotencyKey\":\"k\",\"attempts\":2,\"nextAttempt\":null,"
-        "\"bytes\":12,\"lastError\":\"e\",\"hold\":null},{\"state\":\"waiting\"},null],\"total\":9}}", 0);
+        "{\"parameters\":{\"entries\":[{\"id\":\"3\",\"lane\":\"a\",\"method\":\"POST\",\"url\":\"http://x/"
+        "\",\"state\":\"dead\","
+        "\"created\":\"2026-11-26T12:34:56Z\",\"expires\":null,\"idempotencyKey\":\"k\",\"attempts\":2,"
+        "\"nextAttempt\":null,"
+        "\"bytes\":12,\"lastError\":\"e\",\"hold\":null},{\"state\":\"waiting\"},null],\"total\":9}}",
+        0);
     const reach_entry *entry = reach_reply_entry(reply, 0);
     int64_t created = 0;
     EXPECT_INT(reach_reply_entry_count(reply), 3);
@@ -269,7 +290,10 @@ static void replies_about_the_outbox_are_read(void)
     EXPECT(!reach_entry_is_dead(reach_reply_entry(reply, 1)));
     EXPECT(reach_reply_entry(reply, 2) == NULL);
     reach_reply_unref(reply);
-    reply = read_reply("{\"parameters\":{\"outcome\":\"dead\",\"statusCode\":404,\"failure\":\"refused\",\"lastError\":null}}", 0);
+    reply = read_reply(
+        "{\"parameters\":{\"outcome\":\"dead\",\"statusCode\":404,\"failure\":\"refused\",\"lastError\":null}"
+        "}",
+        0);
     EXPECT_INT(reach_reply_outcome(reply), REACH_OUTCOME_DEAD);
     EXPECT_INT(reach_reply_failure(reply), REACH_FAILURE_REFUSED);
     EXPECT_INT(reach_reply_status_code(reply), 404);
@@ -286,8 +310,10 @@ const struct test tests[] = {
     {"C-025 a report is read, with members of a later service", a_report_is_read},
     {"C-026 the JSON of a reply stays as it came", the_json_of_a_reply_stays_as_it_came},
     {"C-027 what is no reply is refused", what_is_no_reply_is_refused},
-    {"C-028 errors of the service are told apart, each with a sentence", errors_of_the_service_are_told_apart},
-    {"C-029 refusals of the kernel are told apart, each with what to do", refusals_of_the_kernel_are_told_apart},
+    {"C-028 errors of the service are told apart, each with a sentence",
+     errors_of_the_service_are_told_apart},
+    {"C-029 refusals of the kernel are told apart, each with what to do",
+     refusals_of_the_kernel_are_told_apart},
     {"C-030 replies about the outbox are read", replies_about_the_outbox_are_read},
     {NULL, NULL},
 };

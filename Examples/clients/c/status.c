@@ -22,8 +22,9 @@ static void changed(reach_client *client, reach_event event, const reach_reply *
         /* The client goes on trying; meanwhile the kernel itself can be asked. */
         printf("no service: %s\n", reach_reply_message(reply));
     } else {
-        printf("%s%s: %s\n", word(reach_report_status(report)), reach_report_is_online(report) ? "" : ", offline",
-               reach_report_reason(report));
+        printf(
+            "%s%s: %s\n", word(reach_report_status(report)),
+            reach_report_is_online(report) ? "" : ", offline", reach_report_reason(report));
     }
     fflush(stdout);
 }
