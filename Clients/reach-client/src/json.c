@@ -154,8 +154,14 @@ enum json_result json_read(struct json *json, const char *text, size_t length)
     enum json_result result = read_value(&reader, 0, &root);
     if (result == JSON_OK && next_character(&reader) != -1) result = JSON_INVALID;
     json->values = reader.values;
-    if (result != JSON_OK) json_free(json);
-    return result;
+    if (result != JSON_OK) {
+        json_free(json);
+        return result;
+    }
+    /* A reply may be kept for long; a smaller block is not refused, and would be no loss. */
+    struct reach_value *fitting = realloc(json->values, reader.count * sizeof *fitting);
+    if (fitting) json->values = fitting;
+    return JSON_OK;
 }
 
 void json_free(struct json *json)
