@@ -103,6 +103,8 @@ void watch_update(struct reach_client *client)
         watch_close(&client->watch);
         is_open = false;
     }
+    /* Where no service is to be asked, none will come. */
+    if (!client->socket[0]) is_open = true;
     for_lines(client, set_watched, &is_open);
 }
 

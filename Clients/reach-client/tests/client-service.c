@@ -73,6 +73,11 @@ static void no_service_is_asked_where_the_path_is_empty(void)
     lab_await_answers(&lab, 1);
     EXPECT_INT(lab.answers[0].error, REACH_ERROR_NO_SERVICE);
     EXPECT_HAS(reach_reply_message(lab.answers[0].reply), "REACH_SOCKET");
+    /* A monitor does not try for ever. */
+    reach_client_monitor(lab.client, 0, lab_changed, &lab);
+    lab_await_events(&lab, 1);
+    while (reach_client_timeout(lab.client) >= 0) reach_client_run_once(lab.client, -1);
+    EXPECT_INT(lab.event_count, 1);
     lab_close(&lab);
 }
 

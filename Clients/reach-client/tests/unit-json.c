@@ -198,10 +198,10 @@ static void bad_utf8_is_refused(void)
 
 static void malformed_texts_are_refused(void)
 {
-    const char *refused[] = {"",           " ",     "{",       "}",        "[1,]",      "[,1]",
-                             "{\"a\":1,}", "{a:1}", "{\"a\"}", "[1 2]",    "{} {}",     "tru",
-                             "nul",        "True",  "'a'",     "{\"a\":}", "[1}",       "{\"a\":1]",
-                             "/**/1",      "{1:2}", "[]]",     "\"a\"x",   "{\"a\" 1}", NULL};
+    const char *refused[] = {"",      " ",       "{",     "}",      "[1,]",      "[,1]", "{\"a\":1,}",
+                             "{a:1}", "{\"a\"}", "[1 2]", "{} {}",  "tru",       "trux", "nulx",
+                             "falsx", "nul",     "True",  "'a'",    "{\"a\":}",  "[1}",  "{\"a\":1]",
+                             "/**/1", "{1:2}",   "[]]",   "\"a\"x", "{\"a\" 1}", NULL};
     for (const char **text = refused; *text; text++) expect_refused(*text);
     struct json json;
     EXPECT_INT(read_exactly(&json, "1\0", 2), JSON_INVALID);
