@@ -34,8 +34,10 @@ int call_begin(reach_client *client, struct call *call, reach_call *id)
     line_begin(&peer->line, call->kind, is_limited ? now + call->timeout_ms + slack : LINE_NEVER, now);
     peer->id = ++client->last_id;
     if (id) *id = peer->id;
-    peer->next = client->calls;
-    client->calls = peer;
+    /* In their order: they are connected, and end, one after the other. */
+    struct peer **end = &client->calls;
+    while (*end) end = &(*end)->next;
+    *end = peer;
     client_arm(client);
     pthread_mutex_unlock(&client->lock);
     return 0;

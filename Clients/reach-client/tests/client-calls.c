@@ -260,8 +260,8 @@ static void a_cancelled_call_is_closed_without_a_callback(void)
     reach_client_wait(lab.client, NULL, REACH_NO_TIMEOUT, lab_answered, &lab, &call);
     reach_client_get_status(lab.client, 5000, lab_answered, &lab, &other);
     EXPECT(call != 0 && other != call);
-    int waiting = lab_serve(&lab, "GetStatus");
     int asked = lab_serve(&lab, "Wait");
+    int waiting = lab_serve(&lab, "GetStatus");
     EXPECT(reach_client_cancel(lab.client, call));
     EXPECT(!reach_client_cancel(lab.client, call));
     EXPECT(!reach_client_cancel(lab.client, 0) && !reach_client_cancel(lab.client, 999));
@@ -294,12 +294,12 @@ static void callbacks_may_use_the_client(void)
     lab_open(&lab);
     reach_client_monitor(lab.client, 0, lab_changed, &lab);
     /* All are refused in one turn: the first callback cancels the call whose callback is due next. */
-    reach_client_get_status(lab.client, 5000, lab_answered, &lab, &victim);
     reach_client_get_status(lab.client, 5000, busy_callback, &lab, NULL);
+    reach_client_get_status(lab.client, 5000, lab_answered, &lab, &victim);
     lab_await_answers(&lab, 1);
     /* The answer to what it has begun, and the first event of the new monitor. */
     lab_await_answers(&lab, 2);
-    EXPECT(lab.answers[1].call > victim + 1);
+    EXPECT(lab.answers[1].call > victim);
     EXPECT_INT(lab.answers[1].error, REACH_ERROR_NO_SERVICE);
     EXPECT(lab.event_count >= 1);
     lab_close(&lab);
