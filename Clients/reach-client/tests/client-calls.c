@@ -156,8 +156,9 @@ static void a_call_without_an_answer_ends_at_its_limit(void)
     EXPECT_INT(lab.answers[0].error, REACH_ERROR_TIMED_OUT);
     lab_expect_closed(&lab, connection);
     /* The service's own answer, which has the reason, is waited for a moment longer. */
-    reach_client_wait(lab.client, NULL, 60, lab_answered, &lab, NULL);
+    reach_client_wait(lab.client, NULL, 60000, lab_answered, &lab, NULL);
     connection = lab_serve(&lab, "Wait");
+    EXPECT(reach_client_timeout(lab.client) > 60000);
     lab_send(
         connection, "{\"error\":\"io.reach.Reachability.TimedOut\",\"parameters\":{\"reason\":\"not "
                     "reachable: eth0: no carrier\"}}");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clients that several threads use, with a thread of the library or without. */
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -76,6 +77,7 @@ static void stop(struct service *service)
 struct count {
     sem_t done;
     atomic_int answers, events;
+    atomic_bool is_inside;
     /* Not atomic: the callbacks of a client never run at the same time. */
     int plain;
     pthread_t creator;
@@ -87,7 +89,11 @@ static void answered(reach_client *client, reach_call call, const reach_reply *r
     (void)client;
     EXPECT(call != 0 && reach_reply_error(reply) == 0);
     EXPECT(!pthread_equal(pthread_self(), count->creator));
+    EXPECT(!atomic_exchange(&count->is_inside, true));
     count->plain++;
+    /* Another thread has its chance. */
+    for (int i = 0; i < 20; i++) sched_yield();
+    atomic_store(&count->is_inside, false);
     atomic_fetch_add(&count->answers, 1);
     sem_post(&count->done);
 }

@@ -205,6 +205,10 @@ static void an_absence_is_reported_once(void)
     /* And again when it was there. */
     expect_step(line_lost(&line, REACH_ERROR_DISCONNECTED, now + 5000), LINE_AWAY, REACH_ERROR_DISCONNECTED);
     EXPECT_INT(line_deadline(&line), now + 5000 + LINE_FIRST_PAUSE);
+    now = next_try(&line);
+    line_opened(&line, now);
+    line_answered(&line);
+    expect_step(line_lost(&line, REACH_ERROR_DISCONNECTED, now + 5000), LINE_AWAY, REACH_ERROR_DISCONNECTED);
 }
 
 static void a_service_that_closes_at_once_is_not_tried_in_a_circle(void)
