@@ -330,7 +330,13 @@ static void other_users_may_ask_and_not_send(void)
     lab_open(&lab);
     pid_t service = start_service(&lab);
     the_client_waits_for_its_service(&lab);
-    EXPECT_INT(setegid(65534), 0);
+    if (setegid(65534) != 0) {
+        /* A user namespace with one user has no other. */
+        puts("C-135 needs root");
+        end_service(service, SIGTERM);
+        close_lab(&lab);
+        return;
+    }
     EXPECT_INT(seteuid(65534), 0);
     reach_client_get_status(lab.client, 20000, lab_answered, &lab, NULL);
     lab_await_answers(&lab, 2);
