@@ -51,8 +51,8 @@ static void start(struct service *service)
 {
     const char *temporary = getenv("TMPDIR");
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(
-        service->path, sizeof service->path, "%.60s/threads.%d", temporary ? temporary : "/tmp", getpid());
+    if (!temporary || strlen(temporary) > 60) temporary = "/tmp";
+    snprintf(service->path, sizeof service->path, "%.60s/threads.%d", temporary, getpid());
     strcpy(address.sun_path, service->path);
     unlink(service->path);
     service->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -38,7 +38,9 @@ void lab_open(struct lab *lab)
     descriptors_before = lab_descriptors();
     lab->listener = -1;
     const char *temporary = getenv("TMPDIR");
-    snprintf(lab->folder, sizeof lab->folder, "%.40s/lab.XXXXXX", temporary ? temporary : "/tmp");
+    /* The path of a socket has 108 bytes at most. */
+    if (!temporary || strlen(temporary) > 40) temporary = "/tmp";
+    snprintf(lab->folder, sizeof lab->folder, "%.40s/lab.XXXXXX", temporary);
     EXPECT(mkdtemp(lab->folder) != NULL);
     chmod(lab->folder, 0755);
     snprintf(lab->socket, sizeof lab->socket, "%s/socket", lab->folder);
