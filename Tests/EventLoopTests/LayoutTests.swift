@@ -5,8 +5,8 @@ import CTestSupport
 import Glibc
 import Testing
 
-/// What is checked for the C targets while they are compiled, in the eyes of Swift: on 32-bit machines glibc has two
-/// layouts of its structures, by flags that Swift's Glibc module and the C targets may be given apart.
+/// What assertions check in the C targets, checked for Swift: on 32-bit machines glibc has two layouts of its
+/// structures, by flags that Swift's Glibc module and the C targets may be given apart.
 @Suite struct LayoutTests {
     @Test func swiftAndCShareTheLayoutsOfTheSystemsStructures() {
         let sizes = ctest_shared_sizes()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays the recording on standard input, and then copies of it with changed bytes, as `run` beside this file
-// says; compiled as Embedded Swift, which has no Foundation and no swift-testing.
+// Replays the recording on standard input, and then copies of it with changed bytes; for `run` beside this
+// file. Compiled as Embedded Swift, which has no Foundation and no swift-testing.
 import ReachabilityCore
 import ReachabilityRecording
 
@@ -65,11 +65,11 @@ func replay(_ content: [UInt8], _ line: (String) -> Void) {
         for copy in 0..<100 {
             var changed = content
             for _ in 0...next(4) {
-                let place = next(changed.count)
+                let index = next(changed.count)
                 switch next(3) {
-                case 0: changed[place] = UInt8(next(256))
-                case 1: changed.insert(contentsOf: [UInt8](repeating: 0x39, count: next(20)), at: place)
-                default: changed.removeSubrange(place..<min(changed.count, place + next(6)))
+                case 0: changed[index] = UInt8(next(256))
+                case 1: changed.insert(contentsOf: [UInt8](repeating: 0x39, count: next(20)), at: index)
+                default: changed.removeSubrange(index..<min(changed.count, index + next(6)))
                 }
             }
             var digest = Digest()
