@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-// What is read of libc's tcp_info is where the kernel writes it (linux/tcp.h, which cannot be included beside it).
+// What is read of libc's tcp_info is where the kernel writes it (linux/tcp.h, which cannot be included too).
 _Static_assert(offsetof(struct tcp_info, tcpi_backoff) == 4 && offsetof(struct tcp_info, tcpi_snd_mss) == 16 &&
                    offsetof(struct tcp_info, tcpi_unacked) == 24 && offsetof(struct tcp_info, tcpi_sacked) == 28 &&
                    offsetof(struct tcp_info, tcpi_last_ack_recv) == 56 && offsetof(struct tcp_info, tcpi_rtt) == 68 &&

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// On 32-bit machines glibc has files of 2 GiB and times until 2038 unless both are asked for, by each C target
+// On 32-bit machines glibc has files of 2 GiB and times until 2038 unless more is asked for, by each C target
 // and by Swift's Glibc module alike.
 _Static_assert(sizeof(off_t) == 8 && sizeof(time_t) == 8,
                "build with: swift build -Xcc -D_FILE_OFFSET_BITS=64 -Xcc -D_TIME_BITS=64");
