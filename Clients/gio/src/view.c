@@ -28,14 +28,15 @@ static char *path_of(const NetworkFacts *facts)
 }
 
 /*
- * A path of which nothing is known beyond it counts as full, as in GLib's own monitor. While a probe has not
- * answered, the former state holds if the path is the former one.
+ * Without a probe every path counts as full, as in GLib's own monitor. With one a path is limited until the
+ * probe has answered, so that a program does not send its requests to a captive portal; if the path is the
+ * former one, the former state holds.
  */
 static GNetworkConnectivity connectivity_of(reach_internet internet, gboolean same_path, GNetworkConnectivity former)
 {
     switch (internet) {
     case REACH_INTERNET_UNKNOWN:
-        return same_path && former != G_NETWORK_CONNECTIVITY_LOCAL ? former : G_NETWORK_CONNECTIVITY_FULL;
+        return same_path && former != G_NETWORK_CONNECTIVITY_LOCAL ? former : G_NETWORK_CONNECTIVITY_LIMITED;
     case REACH_INTERNET_NONE:
     case REACH_INTERNET_LIMITED:
         return G_NETWORK_CONNECTIVITY_LIMITED;

@@ -158,6 +158,19 @@ class ProbeTests(Case):
         self.end(program)
         self.server.close()
 
+    def test_G032_new_path_is_limited_until_the_probe_has_answered(self):
+        program = self.start()
+        program.wait('network-changed.yes. .* connectivity=full') if 'full' not in program.state else None
+        network.pull_cable()
+        program.wait('network-changed.no.')
+        self.server.ask('silent', 'silent')
+        network.put_cable_back()
+        program.wait('network-changed.yes. available=yes metered=no connectivity=limited')
+        self.server.ask('full', 'full')
+        program.wait('network-changed.yes. available=yes metered=no connectivity=full')
+        self.end(program)
+        self.server.close()
+
     def test_G031_first_word_is_the_portal(self):
         self.server.ask('portal', 'portal')
         self.service.start()

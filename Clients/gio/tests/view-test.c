@@ -97,7 +97,7 @@ static void test_pending_probe_keeps_the_state_of_the_same_path_alone(void)
     g_assert_cmpint(update(&view, pending), ==, NETWORK_VIEW_SAME);
     check_view(&view, TRUE, FALSE, G_NETWORK_CONNECTIVITY_PORTAL);
     g_assert_cmpint(update(&view, elsewhere), ==, NETWORK_VIEW_CHANGED);
-    check_view(&view, TRUE, FALSE, G_NETWORK_CONNECTIVITY_FULL);
+    check_view(&view, TRUE, FALSE, G_NETWORK_CONNECTIVITY_LIMITED);
     network_view_clear(&view);
 }
 
