@@ -48,7 +48,7 @@ def ip(*arguments):
 
 def storm(count=60_000):
     """Routes faster than a stopped program reads them: the kernel drops messages, and says so once (ENOBUFS, netlink(7))."""
-    batch = ''.join(f'route add 10.{100 + i // 65536}.{i // 256 % 256}.{i % 256}/32 dev v0\n' for i in range(count))
+    batch = ''.join(f'route add 11.{i // 65536}.{i // 256 % 256}.{i % 256}/32 dev v0\n' for i in range(count))
     subprocess.run(['ip', '-batch', '-'], input=batch, text=True, check=True)
 
 
