@@ -281,10 +281,16 @@ class ServiceTests(Case):
         heard = len(program.lines)
         self.service.stop()
         self.service.start()
+        self.service.wait_for_client()
+        # Turns of its main loop, in which it hears of the service.
+        turns = 20
+        for _ in range(turns):
+            self.service.call('GetStatus')
+            program.ask('state', 'state ')
         # The first change behind the restart is the first that the program hears of.
         lab.ip('route', 'del', 'default')
         program.wait('network-changed')
-        self.assertEqual(program.lines[heard], f'notify::network-available {OFFLINE}')
+        self.assertEqual(program.lines[heard:heard + turns + 1], [f'state {ONLINE}'] * turns + [f'notify::network-available {OFFLINE}'])
         self.end(program)
 
     def test_G062_change_during_a_restart_is_noticed(self):

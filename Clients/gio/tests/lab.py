@@ -221,6 +221,17 @@ class Service:
                 return
             time.sleep(0.02)
 
+    def wait_for_client(self):
+        """Waits until a client has been answered that stays: one that watches."""
+        def connections():
+            with open('/proc/net/unix') as file:
+                # The service's end of a connection has the path of its socket, and is in the state "connected" (3).
+                return sum(line.split()[5] == '03' and line.rstrip().endswith(self.socket) for line in file)
+        while not connections():
+            time.sleep(0.02)
+        # Answered in turn, so the watching one has been by now.
+        self.call('GetStatus')
+
     def stop(self, how=signal.SIGTERM):
         if self.process:
             self.process.send_signal(how)
