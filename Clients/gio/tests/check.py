@@ -48,6 +48,10 @@ class Case(unittest.TestCase):
         self.addCleanup(program.process.kill)
         return program
 
+    def states(self, program):
+        """What it says in some turns of its main loop, in which it hears of what has happened."""
+        return [program.ask('state', 'state ') for _ in range(20) if self.service.call('GetStatus')]
+
     def end(self, program, errors=()):
         """A program ends well, and neither GLib nor the module has printed a word about the network."""
         self.assertEqual(program.close(), 0, program.errors)
@@ -248,18 +252,33 @@ class HostTests(Case):
     def test_G047_address_of_one_link(self):
         program = self.start()
         network.allow_ipv6()
+        network.add_second_link()
         self.assertEqual(program.ask('can-reach fe80::1%v0', 'fe80'), 'fe80::1%v0: yes')
         network.pull_cable()
         program.wait('network-changed.no.')
         self.assertRegex(program.ask('can-reach fe80::1%v0', 'fe80'), f'no g-io-error-quark {NETWORK_UNREACHABLE}')
+        self.assertEqual(program.ask('can-reach fe80::1%w0', 'fe80'), 'fe80::1%w0: yes')
         self.end(program)
 
-    def test_G048_many_questions_at_once(self):
+    def test_G048_many_questions(self):
+        # Which GLib's own monitor, asked when no descriptor is left, would say yes to.
+        lab.ip('route', 'add', 'prohibit', '198.51.100.0/24')
+        program = self.start(before=['prlimit', '--nofile=100'])
+        for _ in range(20):
+            for _ in range(20):
+                program.say('can-reach-async 198.51.100.7')
+            for _ in range(20):
+                self.assertRegex(program.wait('198'), f'^198.51.100.7: no g-io-error-quark {HOST_UNREACHABLE}: ')
+        self.end(program)
+
+    def test_G049_more_questions_at_once_than_the_service_has_places_for(self):
         program = self.start()
         for _ in range(300):
             program.say('can-reach-async 198.51.100.7')
         for _ in range(300):
             self.assertEqual(program.wait('198'), '198.51.100.7: yes')
+        network.pull_cable()
+        program.wait(f'network-changed.no. {OFFLINE}')
         self.end(program)
 
 
@@ -282,11 +301,7 @@ class ServiceTests(Case):
         self.service.stop()
         self.service.start()
         self.service.wait_for_client()
-        # Turns of its main loop, in which it hears of the service.
-        turns = 20
-        for _ in range(turns):
-            self.service.call('GetStatus')
-            program.ask('state', 'state ')
+        turns = len(self.states(program))
         # The first change behind the restart is the first that the program hears of.
         lab.ip('route', 'del', 'default')
         program.wait('network-changed')
@@ -316,6 +331,10 @@ class ServiceTests(Case):
         self.assertEqual(program.ask('state', 'state '), f'state {ONLINE}')
         self.service.start()
         program.wait(f'network-changed.no. {OFFLINE}')
+        # GLib's own monitor would say that there is a network again.
+        lab.ip('route', 'del', 'default')
+        lab.ip('route', 'add', 'default', 'via', '10.0.0.1')
+        self.assertEqual(set(self.states(program)), {f'state {OFFLINE}'})
         network.put_cable_back()
         program.wait(f'network-changed.yes. {ONLINE}')
         self.end(program)

@@ -87,7 +87,8 @@ class Network:
 
     def reset(self):
         """As at the start, whatever a test has changed."""
-        subprocess.run(['ip', 'link', 'del', 'v0'], stderr=subprocess.DEVNULL)
+        for link in ('v0', 'w0'):
+            subprocess.run(['ip', 'link', 'del', link], stderr=subprocess.DEVNULL)
         for what in (['table', '99'], ['table', 'main'], ['type', 'prohibit']):
             subprocess.run(['ip', 'route', 'flush', *what], stderr=subprocess.DEVNULL)
         subprocess.run(['ip', 'nexthop', 'flush'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -106,6 +107,13 @@ class Network:
         with open('/proc/sys/net/ipv6/conf/v0/disable_ipv6', 'w') as file:
             file.write('0')
         ip('-6', 'addr', 'add', 'fe80::2/64', 'dev', 'v0', 'nodad')
+
+    def add_second_link(self):
+        """w0, with an address of the link alone, until the network is reset."""
+        ip('link', 'add', 'w0', 'type', 'veth', 'peer', 'name', 'q0', 'netns', str(self.holder.pid))
+        self.far('ip', 'link', 'set', 'q0', 'up')
+        ip('link', 'set', 'w0', 'addrgenmode', 'none', 'up')
+        ip('-6', 'addr', 'add', 'fe80::2/64', 'dev', 'w0', 'nodad')
 
     def sent_packets(self):
         with open('/proc/net/dev') as file:
