@@ -50,7 +50,11 @@ class Case(unittest.TestCase):
 
     def states(self, program):
         """What it says in some turns of its main loop, in which it hears of what has happened."""
-        return [program.ask('state', 'state ') for _ in range(20) if self.service.call('GetStatus')]
+        said = []
+        for _ in range(20):
+            self.service.call('GetStatus')
+            said.append(program.ask('state', 'state '))
+        return said
 
     def end(self, program, errors=()):
         """A program ends well, and neither GLib nor the module has printed a word about the network."""
@@ -271,8 +275,8 @@ class HostTests(Case):
                 self.assertRegex(program.wait('198'), f'^198.51.100.7: no g-io-error-quark {HOST_UNREACHABLE}: ')
         self.end(program)
 
-    def test_G049_more_questions_at_once_than_the_service_has_places_for(self):
-        program = self.start()
+    def test_G049_more_questions_at_once_than_there_are_descriptors(self):
+        program = self.start(before=['prlimit', '--nofile=100'])
         for _ in range(300):
             program.say('can-reach-async 198.51.100.7')
         for _ in range(300):
@@ -343,27 +347,22 @@ class ServiceTests(Case):
         self.service.command += ['--monitor-metered', 'v0=yes']
         program = self.start()
         self.assertIn('metered=yes', program.state)
-        heard = len(program.lines)
+        self.assertFalse(program.has_netlink())
         self.service.stop()
-        # GLib's own monitor is asked in a while, and tells of every network, or from GLib 2.90 on of every default route.
-        end, metric = time.monotonic() + lab.LIMIT, 100
-        while len(program.lines) == heard and time.monotonic() < end:
-            metric += 1
-            lab.ip('route', 'add', 'default', 'via', '10.0.0.1', 'metric', str(metric))
-            lab.ip('route', 'add', f'11.0.{metric % 256}.0/24', 'via', '10.0.0.1')
-            time.sleep(0.2)
-            program.drain()
-        self.assertEqual(program.lines[heard], 'network-changed(yes) available=yes metered=yes connectivity=full')
-        lab.ip('route', 'flush', 'exact', 'default')
+        # GLib's own monitor is asked in a while.
+        while not program.has_netlink():
+            time.sleep(0.05)
+        self.assertEqual(set(self.states(program)), {program.state})
+        lab.ip('route', 'del', 'default')
         program.wait(f'network-changed.no. {OFFLINE}')
         self.end(program)
 
     def test_G065_what_is_not_the_service_is_not_believed(self):
-        for answer in (b'', b'\0', b'garbage\0', b'{}\0', b'[' * 100_000, b'x' * 5_000_000, b'{"parameters":{}}\0',
+        for number, answer in enumerate((b'', b'\0', b'garbage\0', b'{}\0', b'[' * 100_000, b'x' * 5_000_000, b'{"parameters":{}}\0',
                        b'{"parameters":{"status":"wired","online":1,"links":7,"schema":"x"},"continues":"yes"}\0',
-                       b'{"error":"org.varlink.service.MethodNotFound","parameters":{}}\0'):
+                       b'{"error":"org.varlink.service.MethodNotFound","parameters":{}}\0')):
             with self.subTest(answer=answer[:40]), socket.socket(socket.AF_UNIX) as listener:
-                path = os.path.join(self.folder, 'hostile')
+                path = os.path.join(self.folder, f'hostile-{number}')
                 listener.bind(path)
                 listener.listen()
 
@@ -379,10 +378,9 @@ class ServiceTests(Case):
                 threading.Thread(target=serve, daemon=True).start()
                 self.service.socket = path
                 program = self.program(self.service)
-                self.assertIn('available=yes', program.state)
+                program.ask('state', 'state ')
                 self.end(program)
                 listener.shutdown(socket.SHUT_RDWR)
-                os.unlink(path)
 
     def test_G066_socket_that_the_user_may_not_use(self):
         with open('/proc/self/uid_map') as file:

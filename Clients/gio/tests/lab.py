@@ -285,3 +285,13 @@ class Program(Lines):
         except AssertionError:
             self.process.kill()
             raise
+
+    def has_netlink(self):
+        """Whether it has a socket of netlink, as GLib's own monitor has, and Reach's module has not."""
+        with open('/proc/net/netlink') as file:
+            inodes = {f'socket:[{line.split()[-1]}]' for line in file.readlines()[1:]}
+        folder = f'/proc/{self.process.pid}/fd'
+        try:
+            return any(os.readlink(os.path.join(folder, name)) in inodes for name in os.listdir(folder))
+        except FileNotFoundError:
+            return False
