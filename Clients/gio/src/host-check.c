@@ -24,8 +24,7 @@ typedef struct {
 
 static void destroy_source(GSource **source)
 {
-    if (*source)
-        g_source_destroy(*source);
+    if (*source) g_source_destroy(*source);
     g_clear_pointer(source, g_source_unref);
 }
 
@@ -66,10 +65,8 @@ static void glib_answered(GObject *monitor, GAsyncResult *result, gpointer data)
 {
     GTask *task = data;
     GError *error = NULL;
-    if (g_network_monitor_can_reach_finish(G_NETWORK_MONITOR(monitor), result, &error))
-        end_reachable(task);
-    else
-        end_with_error(task, error);
+    if (g_network_monitor_can_reach_finish(G_NETWORK_MONITOR(monitor), result, &error)) end_reachable(task);
+    else end_with_error(task, error);
 }
 
 static void ask_glib(GTask *task)
@@ -78,7 +75,8 @@ static void ask_glib(GTask *task)
     close_client(check);
     check->glib = glib_monitor_new();
     if (check->glib)
-        g_network_monitor_can_reach_async(check->glib, check->host, g_task_get_cancellable(task), glib_answered, task);
+        g_network_monitor_can_reach_async(
+            check->glib, check->host, g_task_get_cancellable(task), glib_answered, task);
     else
         end_with_error(
             task, g_error_new_literal(G_IO_ERROR, G_IO_ERROR_FAILED, "The service of Reach is away"));
@@ -130,12 +128,12 @@ static gboolean ask_service(GTask *task, const char *address)
     HostCheck *check = g_task_get_task_data(task);
     GCancellable *cancellable = g_task_get_cancellable(task);
     if (!check->client) {
-        if (reach_client_new(&check->client, check->socket) != REACH_OK)
-            return FALSE;
+        if (reach_client_new(&check->client, check->socket) != REACH_OK) return FALSE;
         check->client_source = g_unix_fd_source_new(reach_client_fd(check->client), G_IO_IN);
         g_task_attach_source(task, check->client_source, G_SOURCE_FUNC(client_readable));
     }
-    if (reach_client_explain(check->client, address, REACH_DEFAULT_TIMEOUT_MS, answered, task, NULL) != REACH_OK)
+    if (reach_client_explain(check->client, address, REACH_DEFAULT_TIMEOUT_MS, answered, task, NULL) !=
+        REACH_OK)
         return FALSE;
     /* Only now: lookups of names see the cancellable themselves. */
     if (cancellable) {
@@ -151,8 +149,8 @@ static char *text_of(GInetSocketAddress *address)
     char name[IF_NAMESIZE];
     GInetAddress *host = g_inet_socket_address_get_address(address);
     char *text = g_inet_address_to_string(host);
-    if (g_inet_address_get_family(host) != G_SOCKET_FAMILY_IPV6
-        || !if_indextoname(g_inet_socket_address_get_scope_id(address), name))
+    if (g_inet_address_get_family(host) != G_SOCKET_FAMILY_IPV6 ||
+        !if_indextoname(g_inet_socket_address_get_scope_id(address), name))
         return text;
     char *scoped = g_strdup_printf("%s%%%s", text, name);
     g_free(text);
@@ -168,8 +166,7 @@ static void got_address(GObject *enumerator, GAsyncResult *result, gpointer data
         g_socket_address_enumerator_next_finish(G_SOCKET_ADDRESS_ENUMERATOR(enumerator), result, &error);
     if (address && G_IS_INET_SOCKET_ADDRESS(address)) {
         char *text = text_of(G_INET_SOCKET_ADDRESS(address));
-        if (!ask_service(task, text))
-            ask_glib(task);
+        if (!ask_service(task, text)) ask_glib(task);
         g_free(text);
     } else if (address) {
         next_address(task);
@@ -178,7 +175,8 @@ static void got_address(GObject *enumerator, GAsyncResult *result, gpointer data
     } else if (check->refusal) {
         end_with_error(task, g_steal_pointer(&check->refusal));
     } else {
-        end_with_error(task, g_error_new_literal(G_IO_ERROR, G_IO_ERROR_HOST_UNREACHABLE, "Host unreachable"));
+        end_with_error(
+            task, g_error_new_literal(G_IO_ERROR, G_IO_ERROR_HOST_UNREACHABLE, "Host unreachable"));
     }
     g_clear_object(&address);
 }
@@ -192,14 +190,12 @@ static void next_address(GTask *task)
 /* Whether a name needs no name server: this machine's own, and those of hosts(5). */
 static gboolean is_local_name(const char *name)
 {
-    gboolean found = g_ascii_strcasecmp(name, "localhost") == 0 || g_str_has_suffix(name, ".localhost")
-        || g_ascii_strcasecmp(name, g_get_host_name()) == 0;
+    gboolean found = g_ascii_strcasecmp(name, "localhost") == 0 || g_str_has_suffix(name, ".localhost") ||
+                     g_ascii_strcasecmp(name, g_get_host_name()) == 0;
     char *content = NULL;
-    if (found || !g_file_get_contents("/etc/hosts", &content, NULL, NULL))
-        return found;
+    if (found || !g_file_get_contents("/etc/hosts", &content, NULL, NULL)) return found;
     char **words = g_strsplit_set(content, " \t\n", -1);
-    for (gsize i = 0; !found && words[i]; i++)
-        found = g_ascii_strcasecmp(words[i], name) == 0;
+    for (gsize i = 0; !found && words[i]; i++) found = g_ascii_strcasecmp(words[i], name) == 0;
     g_strfreev(words);
     g_free(content);
     return found;
@@ -207,10 +203,8 @@ static gboolean is_local_name(const char *name)
 
 static gboolean needs_name_server(GSocketConnectable *host)
 {
-    if (G_IS_NETWORK_SERVICE(host))
-        return TRUE;
-    if (!G_IS_NETWORK_ADDRESS(host))
-        return FALSE;
+    if (G_IS_NETWORK_SERVICE(host)) return TRUE;
+    if (!G_IS_NETWORK_ADDRESS(host)) return FALSE;
     const char *name = g_network_address_get_hostname(G_NETWORK_ADDRESS(host));
     /* A scope is no part of what GLib takes for an address. */
     return !g_hostname_is_ip_address(name) && !strchr(name, '%') && !is_local_name(name);
@@ -228,7 +222,8 @@ void host_check_start(GTask *task, GSocketConnectable *host, const char *socket,
         ask_glib(task);
     } else if (!check->online && !network_report_has_link(report) && needs_name_server(host)) {
         end_with_error(
-            task, g_error_new_literal(G_IO_ERROR, G_IO_ERROR_NETWORK_UNREACHABLE, reach_report_reason(report)));
+            task,
+            g_error_new_literal(G_IO_ERROR, G_IO_ERROR_NETWORK_UNREACHABLE, reach_report_reason(report)));
     } else {
         check->addresses = g_socket_connectable_proxy_enumerate(host);
         next_address(task);

@@ -15,10 +15,7 @@ void g_io_reach_load(GIOModule *module)
     reach_network_monitor_register(G_TYPE_MODULE(module));
 }
 
-void g_io_reach_unload(GIOModule *module)
-{
-    (void)module;
-}
+void g_io_reach_unload(GIOModule *module) { (void)module; }
 
 /* For gio-querymodules(1), so that programs without a network monitor do not load the module. */
 char **g_io_reach_query(void)

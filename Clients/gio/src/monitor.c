@@ -53,18 +53,14 @@ static gint packed(const NetworkView *view)
 /* Passes a change of the view to the program: the properties first, all of them, then the signal. */
 static void publish(ReachNetworkMonitor *monitor, NetworkViewChange change)
 {
-    if (change != NETWORK_VIEW_CHANGED && change != NETWORK_VIEW_MOVED)
-        return;
+    if (change != NETWORK_VIEW_CHANGED && change != NETWORK_VIEW_MOVED) return;
     gint now = packed(&monitor->view);
     gint before = g_atomic_int_get(&monitor->properties);
     g_atomic_int_set(&monitor->properties, now);
     GObject *object = g_object_ref(G_OBJECT(monitor));
-    if ((now ^ before) & 1)
-        g_object_notify(object, "network-available");
-    if ((now ^ before) & 2)
-        g_object_notify(object, "network-metered");
-    if ((now ^ before) >> 2)
-        g_object_notify(object, "connectivity");
+    if ((now ^ before) & 1) g_object_notify(object, "network-available");
+    if ((now ^ before) & 2) g_object_notify(object, "network-metered");
+    if ((now ^ before) >> 2) g_object_notify(object, "connectivity");
     g_signal_emit(monitor, network_changed_signal, 0, (gboolean)(now & 1));
     g_object_unref(object);
 }
@@ -84,8 +80,7 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
 
 static void destroy_source(GSource **source)
 {
-    if (*source)
-        g_source_destroy(*source);
+    if (*source) g_source_destroy(*source);
     g_clear_pointer(source, g_source_unref);
 }
 
@@ -106,18 +101,16 @@ static gboolean hold_is_over(gpointer data)
     if (monitor->glib) {
         g_signal_connect(monitor->glib, "network-changed", G_CALLBACK(glib_changed), monitor);
         publish(
-            monitor,
-            network_view_update_without_service(
-                &monitor->view, g_network_monitor_get_network_available(monitor->glib),
-                g_network_monitor_get_connectivity(monitor->glib)));
+            monitor, network_view_update_without_service(
+                         &monitor->view, g_network_monitor_get_network_available(monitor->glib),
+                         g_network_monitor_get_connectivity(monitor->glib)));
     }
     return G_SOURCE_REMOVE;
 }
 
 static void service_is_away(ReachNetworkMonitor *monitor)
 {
-    if (monitor->hold_source || monitor->glib)
-        return;
+    if (monitor->hold_source || monitor->glib) return;
     monitor->hold_source = g_timeout_source_new(REACH_MONITOR_HOLD_MS);
     g_source_set_callback(monitor->hold_source, hold_is_over, monitor, NULL);
     g_source_attach(monitor->hold_source, monitor->context);
@@ -126,8 +119,7 @@ static void service_is_away(ReachNetworkMonitor *monitor)
 static void forget_glib(ReachNetworkMonitor *monitor)
 {
     destroy_source(&monitor->hold_source);
-    if (monitor->glib)
-        g_signal_handlers_disconnect_by_data(monitor->glib, monitor);
+    if (monitor->glib) g_signal_handlers_disconnect_by_data(monitor->glib, monitor);
     g_clear_object(&monitor->glib);
 }
 
@@ -153,8 +145,9 @@ static NetworkViewChange take_newest(ReachNetworkMonitor *monitor)
         NetworkFacts facts = network_facts(monitor->report);
         change = network_view_update(&monitor->view, &facts, monitor->first);
     }
+    if (change != NETWORK_VIEW_UNKNOWN) monitor->first = FALSE;
     g_clear_pointer(&monitor->report, reach_report_unref);
-    monitor->heard = monitor->first = FALSE;
+    monitor->heard = FALSE;
     return change;
 }
 
@@ -165,10 +158,8 @@ static gboolean client_readable(gint descriptor, GIOCondition condition, gpointe
     reach_client_dispatch(monitor->client);
     if (monitor->heard) {
         NetworkViewChange change = take_newest(monitor);
-        if (change == NETWORK_VIEW_UNKNOWN)
-            service_is_away(monitor);
-        else
-            forget_glib(monitor);
+        if (change == NETWORK_VIEW_UNKNOWN) service_is_away(monitor);
+        else forget_glib(monitor);
         publish(monitor, change);
     }
     g_object_unref(monitor);
@@ -181,24 +172,21 @@ static gboolean wait_for_service(ReachNetworkMonitor *monitor, GCancellable *can
     gint64 end = g_get_monotonic_time() + REACH_MONITOR_START_LIMIT_MS * 1000;
     for (;;) {
         gint64 left = (end - g_get_monotonic_time() + 999) / 1000;
-        if (left <= 0 || g_cancellable_is_cancelled(cancellable)
-            || reach_client_run_once(monitor->client, (int)left) < 0)
+        if (left <= 0 || g_cancellable_is_cancelled(cancellable) ||
+            reach_client_run_once(monitor->client, (int)left) < 0)
             return FALSE;
-        if (!monitor->heard)
-            continue;
-        if (!monitor->present)
-            return FALSE;
-        if (take_newest(monitor) != NETWORK_VIEW_UNKNOWN)
-            return TRUE;
+        if (!monitor->heard) continue;
+        if (!monitor->present) return FALSE;
+        if (take_newest(monitor) != NETWORK_VIEW_UNKNOWN) return TRUE;
     }
 }
 
 static gboolean initialize(GInitable *initable, GCancellable *cancellable, GError **error)
 {
     ReachNetworkMonitor *monitor = REACH_NETWORK_MONITOR(initable);
-    if (reach_client_new(&monitor->client, NULL) != REACH_OK
-        || reach_client_monitor(monitor->client, 0, heard, monitor) != REACH_OK
-        || !wait_for_service(monitor, cancellable)) {
+    if (reach_client_new(&monitor->client, NULL) != REACH_OK ||
+        reach_client_monitor(monitor->client, 0, heard, monitor) != REACH_OK ||
+        !wait_for_service(monitor, cancellable)) {
         if (!g_cancellable_set_error_if_cancelled(cancellable, error))
             g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_FAILED, "The service of Reach does not answer");
         return FALSE;
@@ -213,8 +201,8 @@ static gboolean initialize(GInitable *initable, GCancellable *cancellable, GErro
 /* ------------------------------------------------------------------------------------------------- hosts */
 
 static void can_reach_async(
-    GNetworkMonitor *monitor, GSocketConnectable *host, GCancellable *cancellable, GAsyncReadyCallback callback,
-    gpointer data)
+    GNetworkMonitor *monitor, GSocketConnectable *host, GCancellable *cancellable,
+    GAsyncReadyCallback callback, gpointer data)
 {
     reach_client *client = REACH_NETWORK_MONITOR(monitor)->client;
     GTask *task = g_task_new(monitor, cancellable, callback, data);
@@ -236,15 +224,15 @@ static void keep_result(GObject *monitor, GAsyncResult *result, gpointer data)
     *(GAsyncResult **)data = g_object_ref(result);
 }
 
-/* The asynchronous call in a main context of its own, so that it needs neither the monitor's nor the caller's. */
-static gboolean can_reach(GNetworkMonitor *monitor, GSocketConnectable *host, GCancellable *cancellable, GError **error)
+/* The asynchronous call in a main context of its own: that of the monitor or of the caller may not run. */
+static gboolean
+can_reach(GNetworkMonitor *monitor, GSocketConnectable *host, GCancellable *cancellable, GError **error)
 {
     GMainContext *context = g_main_context_new();
     GAsyncResult *result = NULL;
     g_main_context_push_thread_default(context);
     can_reach_async(monitor, host, cancellable, keep_result, &result);
-    while (!result)
-        g_main_context_iteration(context, TRUE);
+    while (!result) g_main_context_iteration(context, TRUE);
     g_main_context_pop_thread_default(context);
     gboolean reachable = can_reach_finish(monitor, result, error);
     g_object_unref(result);
@@ -257,8 +245,7 @@ static gboolean can_reach(GNetworkMonitor *monitor, GSocketConnectable *host, GC
 static void reach_network_monitor_init(ReachNetworkMonitor *monitor)
 {
     monitor->context = g_main_context_get_thread_default();
-    if (monitor->context)
-        g_main_context_ref(monitor->context);
+    if (monitor->context) g_main_context_ref(monitor->context);
 }
 
 static void finalize(GObject *object)
@@ -283,10 +270,7 @@ static void reach_network_monitor_class_init(ReachNetworkMonitorClass *class)
     g_object_class_override_property(object_class, PROPERTY_CONNECTIVITY, "connectivity");
 }
 
-static void reach_network_monitor_class_finalize(ReachNetworkMonitorClass *class)
-{
-    (void)class;
-}
+static void reach_network_monitor_class_finalize(ReachNetworkMonitorClass *class) { (void)class; }
 
 static void network_monitor_interface_init(GNetworkMonitorInterface *interface)
 {
@@ -296,10 +280,7 @@ static void network_monitor_interface_init(GNetworkMonitorInterface *interface)
     network_changed_signal = g_signal_lookup("network-changed", G_TYPE_NETWORK_MONITOR);
 }
 
-static void initable_interface_init(GInitableIface *interface)
-{
-    interface->init = initialize;
-}
+static void initable_interface_init(GInitableIface *interface) { interface->init = initialize; }
 
 void reach_network_monitor_register(GTypeModule *module)
 {

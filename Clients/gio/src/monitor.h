@@ -23,8 +23,8 @@
 #define REACH_MONITOR_HOLD_MS 5000
 
 /*
- * GLib's own: portals of sandboxes 40, NetworkManager 30, systemd-networkd 25 (GLib 2.90), netlink 20, none 0.
- * That for systemd-networkd never fails to start, also where no networkd runs, so this one has to be before it.
+ * GLib's own: portals of sandboxes 40, NetworkManager 30, systemd-networkd 25 (GLib 2.90), netlink 20,
+ * none 0. That for systemd-networkd never fails to start, so this one has to be before it.
  */
 #define REACH_MONITOR_PRIORITY 28
 

@@ -15,10 +15,7 @@ NetworkFacts network_facts(const reach_report *report)
     };
 }
 
-void network_view_clear(NetworkView *view)
-{
-    g_clear_pointer(&view->path, g_free);
-}
+void network_view_clear(NetworkView *view) { g_clear_pointer(&view->path, g_free); }
 
 static char *path_of(const NetworkFacts *facts)
 {
@@ -32,25 +29,24 @@ static char *path_of(const NetworkFacts *facts)
  * probe has answered, so that a program does not send its requests to a captive portal; if the path is the
  * former one, the former state holds.
  */
-static GNetworkConnectivity connectivity_of(reach_internet internet, gboolean same_path, GNetworkConnectivity former)
+static GNetworkConnectivity
+connectivity_of(reach_internet internet, gboolean same_path, GNetworkConnectivity former)
 {
     switch (internet) {
     case REACH_INTERNET_UNKNOWN:
         return same_path && former != G_NETWORK_CONNECTIVITY_LOCAL ? former : G_NETWORK_CONNECTIVITY_LIMITED;
     case REACH_INTERNET_NONE:
-    case REACH_INTERNET_LIMITED:
-        return G_NETWORK_CONNECTIVITY_LIMITED;
-    case REACH_INTERNET_PORTAL:
-        return G_NETWORK_CONNECTIVITY_PORTAL;
-    default:
-        return G_NETWORK_CONNECTIVITY_FULL;
+    case REACH_INTERNET_LIMITED: return G_NETWORK_CONNECTIVITY_LIMITED;
+    case REACH_INTERNET_PORTAL: return G_NETWORK_CONNECTIVITY_PORTAL;
+    default: return G_NETWORK_CONNECTIVITY_FULL;
     }
 }
 
-static NetworkViewChange set_properties(
-    NetworkView *view, gboolean available, gboolean metered, GNetworkConnectivity connectivity)
+static NetworkViewChange
+set_properties(NetworkView *view, gboolean available, gboolean metered, GNetworkConnectivity connectivity)
 {
-    gboolean same = !view->available == !available && !view->metered == !metered && view->connectivity == connectivity;
+    gboolean same =
+        !view->available == !available && !view->metered == !metered && view->connectivity == connectivity;
     view->available = available;
     view->metered = metered;
     view->connectivity = connectivity;
@@ -59,10 +55,9 @@ static NetworkViewChange set_properties(
 
 NetworkViewChange network_view_update(NetworkView *view, const NetworkFacts *facts, gboolean first)
 {
-    gboolean reachable = facts->status == REACH_STATUS_OTHER ? facts->online
-                                                             : facts->status != REACH_STATUS_UNREACHABLE;
-    if (facts->status == REACH_STATUS_UNKNOWN)
-        return NETWORK_VIEW_UNKNOWN;
+    gboolean reachable =
+        facts->status == REACH_STATUS_OTHER ? facts->online : facts->status != REACH_STATUS_UNREACHABLE;
+    if (facts->status == REACH_STATUS_UNKNOWN) return NETWORK_VIEW_UNKNOWN;
     if (!reachable) {
         g_free(view->path);
         view->path = g_strdup("");
@@ -71,8 +66,7 @@ NetworkViewChange network_view_update(NetworkView *view, const NetworkFacts *fac
     }
     if (!facts->online) {
         /* A loss that may be over in a moment is no change; the status follows in 500 ms if it is not. */
-        if (view->path)
-            return NETWORK_VIEW_SAME;
+        if (view->path) return NETWORK_VIEW_SAME;
         view->path = g_strdup("");
         view->generation = facts->generation;
         return set_properties(view, TRUE, facts->expensive, G_NETWORK_CONNECTIVITY_LIMITED);
@@ -89,8 +83,8 @@ NetworkViewChange network_view_update(NetworkView *view, const NetworkFacts *fac
     return change == NETWORK_VIEW_SAME && moved ? NETWORK_VIEW_MOVED : change;
 }
 
-NetworkViewChange network_view_update_without_service(
-    NetworkView *view, gboolean available, GNetworkConnectivity connectivity)
+NetworkViewChange
+network_view_update_without_service(NetworkView *view, gboolean available, GNetworkConnectivity connectivity)
 {
     return set_properties(view, available, available && view->metered, connectivity);
 }
@@ -103,17 +97,14 @@ static gboolean link_can_send(const reach_link *link)
     case REACH_REASON_BRIDGE_PORT:
     case REACH_REASON_DROPPED:
     case REACH_REASON_NO_ADDRESS:
-    case REACH_REASON_TUNNEL_WITHOUT_UNDERLAY:
-        return reach_link_is_online(link);
-    default:
-        return TRUE;
+    case REACH_REASON_TUNNEL_WITHOUT_UNDERLAY: return reach_link_is_online(link);
+    default: return TRUE;
     }
 }
 
 gboolean network_report_has_link(const reach_report *report)
 {
     for (size_t i = 0; i < reach_report_link_count(report); i++)
-        if (link_can_send(reach_report_link(report, i)))
-            return TRUE;
+        if (link_can_send(reach_report_link(report, i))) return TRUE;
     return FALSE;
 }

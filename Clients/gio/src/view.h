@@ -58,8 +58,8 @@ NetworkViewChange network_view_update(NetworkView *view, const NetworkFacts *fac
  * Takes what GLib's own monitor says into the view, while the service is away. A network that was metered
  * stays so until it is gone: nothing has said that its traffic is free.
  */
-NetworkViewChange network_view_update_without_service(
-    NetworkView *view, gboolean available, GNetworkConnectivity connectivity);
+NetworkViewChange
+network_view_update_without_service(NetworkView *view, gboolean available, GNetworkConnectivity connectivity);
 
 /*
  * Whether an interface has a carrier and an address, so that a packet could leave the machine at all. Without

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 import unittest
+from importlib.machinery import SourceFileLoader
 
 import lab
 
@@ -400,6 +401,17 @@ class ServiceTests(Case):
         lab.ip('route', 'del', 'default')
         program.wait(f'network-changed.no. {OFFLINE}')
         self.end(program)
+
+
+class ProbeTableTests(Case):
+    """The rows of docs/comparison.md; the column of GLib's own monitor is measured by tests/probes."""
+
+    def test_G080_ten_probes_are_right(self):
+        probes = SourceFileLoader('probes', os.path.join(lab.HERE, 'probes')).load_module()
+        self.assertEqual(len(probes.PROBES), 10)
+        for title, probe, right in probes.PROBES:
+            with self.subTest(title):
+                self.assertEqual(probes.tried(self.service, probes.MODULE, probe, right, network), right)
 
 
 class MemoryTests(Case):

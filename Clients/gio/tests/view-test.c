@@ -5,14 +5,22 @@
 #include "view.h"
 
 static const NetworkFacts wired = {
-    .status = REACH_STATUS_WIRED, .online = TRUE, .internet = REACH_INTERNET_NOT_PROBED, .generation = 1,
-    .interface = "eth0", .source = "192.0.2.2", .gateway = "192.0.2.1",
+    .status = REACH_STATUS_WIRED,
+    .online = TRUE,
+    .internet = REACH_INTERNET_NOT_PROBED,
+    .generation = 1,
+    .interface = "eth0",
+    .source = "192.0.2.2",
+    .gateway = "192.0.2.1",
 };
 static const NetworkFacts gone = {
-    .status = REACH_STATUS_UNREACHABLE, .internet = REACH_INTERNET_NOT_PROBED, .generation = 2,
+    .status = REACH_STATUS_UNREACHABLE,
+    .internet = REACH_INTERNET_NOT_PROBED,
+    .generation = 2,
 };
 
-static void check_view(const NetworkView *view, gboolean available, gboolean metered, GNetworkConnectivity connectivity)
+static void
+check_view(const NetworkView *view, gboolean available, gboolean metered, GNetworkConnectivity connectivity)
 {
     g_assert_cmpint(!!view->available, ==, available);
     g_assert_cmpint(!!view->metered, ==, metered);
@@ -73,8 +81,10 @@ static void test_connectivity_is_what_the_probe_says(void)
         reach_internet internet;
         GNetworkConnectivity connectivity;
     } rows[] = {
-        {REACH_INTERNET_LIMITED, G_NETWORK_CONNECTIVITY_LIMITED}, {REACH_INTERNET_PORTAL, G_NETWORK_CONNECTIVITY_PORTAL},
-        {REACH_INTERNET_NONE, G_NETWORK_CONNECTIVITY_LIMITED},    {REACH_INTERNET_FULL, G_NETWORK_CONNECTIVITY_FULL},
+        {REACH_INTERNET_LIMITED, G_NETWORK_CONNECTIVITY_LIMITED},
+        {REACH_INTERNET_PORTAL, G_NETWORK_CONNECTIVITY_PORTAL},
+        {REACH_INTERNET_NONE, G_NETWORK_CONNECTIVITY_LIMITED},
+        {REACH_INTERNET_FULL, G_NETWORK_CONNECTIVITY_FULL},
         {REACH_INTERNET_OTHER, G_NETWORK_CONNECTIVITY_FULL},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -188,7 +198,9 @@ int main(int count, char **arguments)
     g_test_add_func("/view/G-007/restarted service", test_restarted_service_with_the_same_path_is_no_change);
     g_test_add_func("/view/G-008/unknown status", test_unknown_status_changes_nothing);
     g_test_add_func("/view/G-009/later status", test_later_status_counts_by_its_path);
-    g_test_add_func("/view/G-010/without the service", test_without_the_service_a_metered_network_stays_metered_until_it_is_gone);
+    g_test_add_func(
+        "/view/G-010/without the service",
+        test_without_the_service_a_metered_network_stays_metered_until_it_is_gone);
     g_test_add_func("/view/G-011/start within a loss", test_start_within_a_loss_is_limited);
     return g_test_run();
 }
