@@ -84,6 +84,9 @@ class Network:
         ip('addr', 'add', '10.0.0.2/24', 'dev', 'v0')
         ip('link', 'set', 'v0', 'up')
         ip('route', 'add', 'default', 'via', '10.0.0.1')
+        # The kernel takes a moment for it (linkwatch), in which a service would find no carrier.
+        while ' state UP ' not in subprocess.run(['ip', '-o', 'link', 'show', 'v0'], capture_output=True, text=True).stdout:
+            time.sleep(0.01)
 
     def reset(self):
         """As at the start, whatever a test has changed."""
