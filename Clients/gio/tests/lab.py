@@ -252,6 +252,8 @@ class Service:
 
     def freeze(self):
         self.process.send_signal(signal.SIGSTOP)
+        # Its threads stop one by one.
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
 
     def thaw(self):
         self.process.send_signal(signal.SIGCONT)
