@@ -136,8 +136,8 @@ struct RequiredNetworkScenarios {
         #expect(whole.error == nil)
         #expect(try await paths.difference(of: whole.filePath ?? "") == "")
         #expect(Set(try await paths.requests(3).compactMap(\.peer)) == [TwoPaths.secondAddress])
-        // Nothing was tried over the other one. Packets alone say nothing: the kernel answers late segments of
-        // a connection that is gone by its own routes.
+        // Nothing was tried over the other one. Packets alone say nothing: the kernel answers late segments
+        // of a connection that is gone by its own routes.
         let counted = try await paths.lab.near.run("nft", "list", "table", "inet", "connects")
         #expect(counted.contains("counter packets 0 "), "\(counted)")
     }
