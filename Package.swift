@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "SessionManager", targets: ["SessionManager"]),
         .library(name: "SessionManagerExtras", targets: ["SessionManagerExtras"]),
         .library(name: "SessionManagerXML", targets: ["SessionManagerXML"]),
+        .library(name: "WebSockets", targets: ["WebSockets"]),
         .library(name: "Outbox", targets: ["Outbox"]),
         .library(name: "ReachAdapters", targets: ["ReachAdapters"]),
         .library(name: "ReachTesting", targets: ["ReachTesting"]),
@@ -184,6 +185,16 @@ let package = Package(
         // XML alone: FoundationXML brings ICU, 44 MB that nobody else should carry.
         .target(name: "SessionManagerXML", dependencies: ["SessionCore"], swiftSettings: strict),
 
+        // Messages both ways over one connection (RFC 6455): 0.1 MB that a program without them does not carry.
+        // WebSockets/Model is what is decided about them, without sockets and clocks (packaging/checks/imports).
+        .target(
+            name: "WebSockets",
+            dependencies: [
+                "SessionManager", "SessionCore", "EventLoop", "ReachabilityCore",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: strict),
+
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport",
@@ -194,7 +205,8 @@ let package = Package(
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "OriginTests", dependencies: ["TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
+            name: "EventLoopTests", dependencies: ["CLinux", "CTestSupport", "EventLoop", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "ReachabilityCoreTests", dependencies: ["ReachabilityCore", "TestSupport"],
             swiftSettings: strict),
@@ -219,7 +231,8 @@ let package = Package(
         .testTarget(
             name: "SessionManagerTests",
             dependencies: [
-                "SessionManager", "SessionManagerExtras", "SessionCore", "ReachTesting", "CCurl",
+                "SessionManager", "SessionManagerExtras", "SessionCore", "WebSockets", "ReachTesting",
+                "CCurl",
                 "CTestSupport", "TestSupport",
                 "download-drill",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -267,6 +280,13 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SessionManagerXMLTests", dependencies: ["SessionManagerXML", "SessionCore"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "WebSocketsTests",
+            dependencies: [
+                "WebSockets", "SessionManager", "SessionCore", "EventLoop", "ReachTesting", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "ServiceCoreTests", dependencies: ["ServiceCore", "SessionCore", "TestSupport"],

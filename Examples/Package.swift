@@ -8,6 +8,7 @@ let reachability = Target.Dependency.product(name: "Reachability", package: "rea
 let sessionManager = Target.Dependency.product(name: "SessionManager", package: "reach")
 let extras = Target.Dependency.product(name: "SessionManagerExtras", package: "reach")
 let xml = Target.Dependency.product(name: "SessionManagerXML", package: "reach")
+let webSockets = Target.Dependency.product(name: "WebSockets", package: "reach")
 let testing = Target.Dependency.product(name: "ReachTesting", package: "reach")
 let outbox = Target.Dependency.product(name: "Outbox", package: "reach")
 
@@ -22,10 +23,10 @@ let package = Package(
         .executableTarget(name: "fetch-user", dependencies: [sessionManager]),
         .executableTarget(name: "own-queue", dependencies: [reachability]),
         .executableTarget(name: "device", dependencies: [sessionManager]),
-        .executableTarget(name: "live", dependencies: [sessionManager]),
+        .executableTarget(name: "live", dependencies: [webSockets]),
         .executableTarget(name: "meter", dependencies: [outbox]),
         .executableTarget(name: "ota", dependencies: [sessionManager]),
-        .target(name: "Recipes", dependencies: [reachability, sessionManager, extras, outbox]),
+        .target(name: "Recipes", dependencies: [reachability, sessionManager, extras, outbox, webSockets]),
         .target(name: "XMLRecipes", dependencies: [sessionManager, xml]),
         .testTarget(name: "ExampleTests", dependencies: ["device", "meter", "ota", "own-queue", testing]),
     ],

@@ -10,7 +10,8 @@ package struct SubscriberList<Subscriber> {
     package init() {}
 
     package var isEmpty: Bool { entries.isEmpty }
-    package var all: [Subscriber] { entries.map(\.subscriber) }
+    // A key path would be made at run time here, for 10,000 instructions: the type is generic.
+    package var all: [Subscriber] { entries.map { $0.subscriber } }
 
     /// Adds a subscriber; returns its ID.
     package mutating func add(_ subscriber: Subscriber) -> Int {

@@ -106,7 +106,8 @@ struct Delivery: Sendable {
         let body: RequestBody? =
             pending.file.map { .file(path: paths.body($0)) } ?? pending.body.map { .data(Data($0)) }
         do throws(SessionError) {
-            var request = try SessionRequest(pending.url, method: method, headerFields: fields, body: body)
+            var request = SessionRequest(
+                url: try URL(spoken: pending.url), method: method, headerFields: fields, body: body)
             request.options.timeoutInterval = AnswerPatience.limit(
                 pending.timeout.map { .milliseconds($0) } ?? configuration.timeout,
                 unanswered: pending.unanswered)

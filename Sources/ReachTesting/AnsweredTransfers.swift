@@ -15,6 +15,7 @@ final class AnsweredTransfers: TransferCarrier {
     let reactor: Reactor
     let turn: EngineTurn
     let answering: Answering
+    let sessionPace: SessionPace?
     private let hosts: HostAdmission
     private var exchanges: [ObjectIdentifier: AnsweredExchange] = [:]
     private var attempts = AttemptCounts()
@@ -25,6 +26,7 @@ final class AnsweredTransfers: TransferCarrier {
     init(reactor: Reactor, configuration: SessionConfiguration, answering: @escaping Answering) {
         self.reactor = reactor
         self.answering = answering
+        sessionPace = SessionPace(configuration)
         turn = EngineTurn(reactor: reactor)
         hosts = HostAdmission(limit: configuration.maximumConnectionsPerHost)
         turn.carrier = self

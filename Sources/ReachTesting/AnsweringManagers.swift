@@ -48,17 +48,6 @@ extension URLSessionManager {
         settings.follows = .provider(network)
         self.init(queue: settings, clock: clock, answering: answering)
     }
-
-    static var sharedReactor: Result<Reactor, SessionError> {
-        do throws(ReactorError) {
-            return .success(try Reactor.shared)
-        } catch {
-            return .failure(
-                SessionError(
-                    .outOfResources, "no thread for transfers can be started: \(error)",
-                    advice: "raise the limits of open files and threads (ulimit -n, ulimit -u)"))
-        }
-    }
 }
 
 extension HTTPSessionManager {

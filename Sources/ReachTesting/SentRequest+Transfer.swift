@@ -70,6 +70,7 @@ extension URL {
 
     /// The value of `Host` (RFC 9110 §7.2).
     fileprivate var hostAndPort: String {
+        if SocketURL(absoluteString) != nil { return "localhost" }
         let name = host(percentEncoded: true) ?? ""
         let host = name.contains(":") ? "[\(name)]" : name
         return port.map { "\(host):\($0)" } ?? host

@@ -263,10 +263,11 @@ import Testing
             try manager.dataTask(with: SessionRequest("https://api.example.com/\(name)"))
         }
         let (first, second) = (try task("first"), try task("second"))
-        second.resume()
-        second.suspend()
         first.resume()
         try await clock.waitForSleepers()
+        // Waits for the only slot of its host, so that it is not sent before it is suspended.
+        second.resume()
+        second.suspend()
         first.suspend()
         await clock.advance(by: .seconds(3_600))
         #expect(paths.withLock { $0 } == ["/first"] && first.downloadProgress.completedBytes <= 1)
@@ -279,6 +280,34 @@ import Testing
         #expect(paths.withLock { $0 } == ["/first", "/second"])
     }
 
+    @Test("API-559 a refusal of a download's rest is retried, also where a delegate is asked about responses")
+    func refusedRest() async throws {
+        let content = Data((0..<50_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
+        let ranges = Mutex<[String?]>([])
+        let manager = URLSessionManager { request in
+            let count = ranges.withLock {
+                $0.append(request.value(forHeader: "range"))
+                return $0.count
+            }
+            if count == 2 { return .status(503) }
+            let file = Answer.file(content, etag: "1")
+            return count == 1 ? file.breaking(after: 20_000) : file
+        }
+        manager.delegate = Allowing()
+        var options = TaskOptions()
+        var policy = RetryPolicy()
+        policy.scale = 0.001
+        options.interceptor = policy
+        let task = try manager.downloadTask(
+            with: SessionRequest("https://api.example.com/file"), options: options)
+        task.resume()
+        let outcome = await task.outcome()
+        let path = try #require(outcome.filePath, "\(String(describing: outcome.error))")
+        #expect(try Data(contentsOf: URL(filePath: path)) == content)
+        #expect(ranges.withLock { $0 } == [nil, "bytes=20000-", "bytes=20000-"])
+        try FileManager.default.removeItem(atPath: path)
+    }
+
     @Test("API-207 A copy of a manager answers too, a session that was reset as well")
     func copies() async throws {
         let manager = URLSessionManager { _ in .text("answered") }
@@ -286,5 +315,12 @@ import Testing
         #expect(try await manager.copy().data(for: request).0 == Data("answered".utf8))
         manager.invalidate(resettingSession: true)
         #expect(try await manager.data(for: request).0 == Data("answered".utf8))
+    }
+}
+
+/// A delegate that allows everything.
+private final class Allowing: SessionDelegate {
+    func task(_ task: SessionTask, didReceive response: SessionResponse) async -> ResponseDisposition {
+        .allow
     }
 }

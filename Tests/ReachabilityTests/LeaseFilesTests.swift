@@ -124,6 +124,54 @@ struct LeaseFilesTests {
         }
     }
 
+    @Test("UPL-491 a lease that is remembered is read again when its file, or a folder of leases, changes")
+    func remembered() throws {
+        let folder = try LeaseFolder()
+        // An hour later everything has been as it is for long, so that each answer is remembered.
+        let cache = LeaseCache(folder.files, now: { LeaseCache.time() + 3_600_000_000_000 })
+        func address(_ index: Int32 = 3, _ name: String = "usb0") -> IPAddress? {
+            cache.mayHaveChanged()
+            return cache.meteredAddress(of: index, name: name)
+        }
+        #expect(address() == nil)
+        try folder.write("var/lib/dhcpcd/usb0.lease", Self.message(8))
+        #expect(address() == IPAddress("192.0.2.8"), "a new file")
+        #expect(address(3, "usb1") == nil, "another link with the index of a former one")
+        #expect(address() == IPAddress("192.0.2.8"))
+        // dhcpcd writes into the file that is there.
+        try folder.write("var/lib/dhcpcd/usb0.lease", Self.message(8, isMetered: false))
+        #expect(address() == nil)
+        try folder.write("var/lib/dhcpcd/usb0.lease", Self.message(9))
+        #expect(address() == IPAddress("192.0.2.9"))
+        chmod(folder.folder("var/lib/dhcpcd/usb0.lease"), 0o666)
+        #expect(address() == nil, "others may write it now")
+        try folder.lease(3, "192.0.2.7")
+        #expect(address() == IPAddress("192.0.2.7"))
+        // networkd puts another file in its place.
+        try folder.lease(4, "192.0.2.77")
+        rename(folder.folder("run/systemd/netif/leases/4"), folder.folder("run/systemd/netif/leases/3"))
+        #expect(address() == IPAddress("192.0.2.77") && address(4) == nil)
+        unlink(folder.folder("run/systemd/netif/leases/3"))
+        #expect(address() == nil)
+    }
+
+    @Test(
+        "UPL-492 a lease that was written a moment ago is not remembered: its next change may bear the same time"
+    )
+    func fresh() throws {
+        let folder = try LeaseFolder()
+        let cache = LeaseCache(folder.files)
+        func address() -> IPAddress? {
+            cache.mayHaveChanged()
+            return cache.meteredAddress(of: 3, name: "usb0")
+        }
+        for last in UInt8(1)...200 {
+            // Of the same length, in the same file.
+            try folder.write("var/lib/dhcpcd/usb0.lease", Self.message(last))
+            #expect(address() == IPAddress(v4: 0xC000_0200 | UInt32(last)))
+        }
+    }
+
     @Test("UPL-351 a lease in JSON says that traffic costs, as one in lines does")
     func json() throws {
         let folder = try LeaseFolder()

@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import SessionManager
+import WebSockets
 
 /// The code of the article about WebSockets.
 enum Sockets {

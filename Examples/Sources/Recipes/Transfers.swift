@@ -29,6 +29,15 @@ func downloadInPieces(_ manager: URLSessionManager, _ request: SessionRequest) a
     return await rest.outcome().filePath
 }
 
+/// The same file of several servers.
+func downloadFromMirrors(
+    _ manager: URLSessionManager, _ request: SessionRequest, _ mirrors: [URL], sha256: String
+) async throws -> URL {
+    let options = TaskOptions { $0.mirrors = mirrors }
+    let destination = DownloadDestination("/var/lib/device/firmware.bin", sha256: sha256)
+    return try await manager.download(request, to: destination, options: options).url
+}
+
 /// A download that goes on after this process was killed, or the device switched off.
 func downloadWhateverHappens(
     _ manager: URLSessionManager, _ request: SessionRequest, to path: String
@@ -118,4 +127,25 @@ func sizes(of addresses: [String], by manager: URLSessionManager) async throws -
         }
         return sizes
     }
+}
+
+/// A body that is sent only where it is wanted.
+func uploadArchive(_ manager: URLSessionManager, to address: String) async throws -> SessionResponse {
+    var request = try SessionRequest(
+        address, method: .put, body: .file(path: "/var/lib/device/archive.tar"))
+    request.options.continueTimeout = .seconds(2)
+    return try await manager.data(for: request).1
+}
+
+/// Not faster than the others can bear: all uploads together.
+func makeModestManager() -> URLSessionManager {
+    URLSessionManager(
+        configuration: SessionConfiguration { $0.maximumUploadBytesPerSecond = 64 << 10 })
+}
+
+/// One upload.
+func uploadSlowly(_ manager: URLSessionManager, _ request: SessionRequest) async throws {
+    var request = request
+    request.options.maximumUploadBytesPerSecond = 16 << 10
+    _ = try await manager.data(for: request)
 }

@@ -4,7 +4,7 @@
 // each answer is printed. It ends with the input. live URL <lines
 
 import Glibc
-import SessionManager
+import WebSockets
 
 guard CommandLine.arguments.count == 2 else {
     print("usage: live URL <lines")

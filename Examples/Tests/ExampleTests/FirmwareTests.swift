@@ -7,21 +7,16 @@ import Testing
 @testable import ota
 
 /// Firmware that has to arrive whole: without a server, a network, or a pause of two minutes.
-@Suite(.serialized) struct FirmwareTests {  // sha256sum(1) gets its file by the environment
+@Suite struct FirmwareTests {
     private let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+    private let sum = "2abed8532d85add1b4bc8f69ffc031c7357ed6b69b47c68a7a1e2f7ae8c3f21f"
     private let clock = ManualClock()
 
-    private func firmware(_ name: String, sha256: String) -> Firmware {
+    private func firmware(_ name: String, mirrors: [String] = []) -> Firmware {
         let path = "\(FileManager.default.temporaryDirectory.path)/\(name)-\(UInt64.random(in: 0 ... .max))"
         return Firmware(
-            address: "https://updates.example.com/device.bin", sha256: sha256, path: path, clock: clock)
-    }
-
-    private func sum(of content: Data) throws -> String {
-        let path = "\(FileManager.default.temporaryDirectory.path)/sum-\(UInt64.random(in: 0 ... .max))"
-        try content.write(to: URL(filePath: path))
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        return try #require(checksum(of: path))
+            address: "https://updates.example.com/device.bin", sha256: sum, path: path, mirrors: mirrors,
+            clock: clock)
     }
 
     @Test func continuesOnTheNextNetwork() async throws {
@@ -33,7 +28,7 @@ import Testing
             return file.losingPath(after: 150_000)
         }
         let steps = manager.recordSteps()
-        let firmware = firmware("firmware", sha256: try sum(of: content))
+        let firmware = firmware("firmware")
         try await firmware.fetch(with: manager)
         #expect(try Data(contentsOf: URL(filePath: firmware.path)) == content)
         let rest = try await steps.first(within: .seconds(30), "a request for the rest") {
@@ -45,7 +40,7 @@ import Testing
 
     @Test func triesAgainAfterAPause() async throws {
         let manager = URLSessionManager { [content] _ in .file(content, etag: "7").breaking(after: 1_000) }
-        let firmware = firmware("broken", sha256: "")
+        let firmware = firmware("broken")
         let fetching = Task { try await firmware.fetch(with: manager) }
         for pause in [1, 5, 30, 120, 300] {
             try await clock.waitForSleepers()
@@ -57,9 +52,19 @@ import Testing
 
     @Test func refusesOtherContent() async throws {
         let manager = URLSessionManager { _ in .file(Data("something else".utf8), etag: "1") }
-        let firmware = firmware("other", sha256: try sum(of: content))
-        let error = await #expect(throws: FirmwareError.self) { try await firmware.fetch(with: manager) }
-        #expect(error?.description.hasSuffix("is not the firmware that was announced") == true)
+        let firmware = firmware("other")
+        let error = await #expect(throws: SessionError.self) { try await firmware.fetch(with: manager) }
+        #expect(error?.code == .checksumMismatch)
         #expect(!FileManager.default.fileExists(atPath: firmware.path))
+    }
+
+    @Test func asksTheMirror() async throws {
+        let manager = URLSessionManager { [content] request in
+            request.url.host() == "mirror.example.com" ? .file(content, etag: "7") : .status(503)
+        }
+        let firmware = firmware("mirrored", mirrors: ["https://mirror.example.com/device.bin"])
+        try await firmware.fetch(with: manager)
+        #expect(try Data(contentsOf: URL(filePath: firmware.path)) == content)
+        try FileManager.default.removeItem(atPath: firmware.path)
     }
 }

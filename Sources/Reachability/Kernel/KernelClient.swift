@@ -9,12 +9,12 @@ package final class KernelClient: KernelQuerying {
     private let channel: NetlinkRequestChannel
     private let wireless: WirelessQuery
     private let probe: DeviceProbe
-    private let leases: LeaseFiles
+    private let leases: LeaseCache
     package let cache = KernelCache()
 
     /// A client for `namespace`, else for that of the thread that asks first; opens nothing before that.
     package init(namespace: NamespaceEntry? = nil, leases: LeaseFiles = LeaseFiles()) {
-        self.leases = leases
+        self.leases = LeaseCache(leases)
         channel = NetlinkRequestChannel { () throws(NetlinkError) in
             try KernelTransport(.route, namespace: namespace)
         }
@@ -58,6 +58,7 @@ package final class KernelClient: KernelQuerying {
     package func handle(_ event: NetworkEvent) {
         cache.invalidate(after: event)
         wireless.handle(event)
+        leases.mayHaveChanged()
     }
 
     package func forgetRoutes() { cache.forgetRoutes() }

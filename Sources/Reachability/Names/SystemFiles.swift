@@ -42,6 +42,12 @@ package struct SystemFiles: Sendable {
         return (content(file, Int(state.st_size)), time, isTrusted)
     }
 
+    /// When a file or a folder changed last; nil where it is not there.
+    func stamp(_ path: String) -> FileStamp? {
+        var state = stat()
+        return stat(root + path, &state) == 0 ? FileStamp(state) : nil
+    }
+
     /// The names in a folder; none where it cannot be read.
     package func names(in folder: String) -> [String] { DeviceProbe.entries(of: root + folder) }
 

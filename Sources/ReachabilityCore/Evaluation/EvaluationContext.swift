@@ -66,9 +66,10 @@ package struct EvaluationContext: ~Copyable {
 
     /// The answer from the snapshot or the cache; requests nothing.
     mutating func known(_ question: KernelQuestion) -> KernelAnswer? {
-        if let answer = snapshot[question] { return answer }
-        guard let answer = cache?[question] else { return nil }
-        snapshot.append(question, answer)
+        let digest = question.digest
+        if let answer = snapshot[question, digest: digest] { return answer }
+        guard let answer = cache?[question, digest: digest] else { return nil }
+        snapshot.append(question, answer, digest: digest)
         return answer
     }
 

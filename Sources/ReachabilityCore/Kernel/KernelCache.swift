@@ -13,7 +13,14 @@ package final class KernelCache {
     package init() {}
 
     /// The answer to `question`, if it is still valid.
-    package subscript(question: KernelQuestion) -> KernelAnswer? { answers[question] }
+    package subscript(question: KernelQuestion) -> KernelAnswer? {
+        answers[question, digest: question.digest]
+    }
+
+    /// The same for a question whose digest is known.
+    subscript(question: KernelQuestion, digest digest: UInt64) -> KernelAnswer? {
+        answers[question, digest: digest]
+    }
 
     /// Stores the answer, if an event announces when it becomes invalid.
     package func store(_ question: KernelQuestion, _ answer: KernelAnswer) { answers.store(question, answer) }
@@ -60,20 +67,20 @@ private struct CachedAnswers: ~Copyable {
         }
     }
 
-    subscript(question: KernelQuestion) -> KernelAnswer? {
+    subscript(question: KernelQuestion, digest digest: UInt64) -> KernelAnswer? {
         switch question {
         case .route(let lookup):
             switch (lookup.destination.family, lookup.interface) {
-            case (.ipv4, 0): routes.v4.free[question]
-            case (.ipv4, _): routes.v4.bound[question]
-            case (.ipv6, 0): routes.v6.free[question]
-            case (.ipv6, _): routes.v6.bound[question]
+            case (.ipv4, 0): routes.v4.free[question, digest: digest]
+            case (.ipv4, _): routes.v4.bound[question, digest: digest]
+            case (.ipv6, 0): routes.v6.free[question, digest: digest]
+            case (.ipv6, _): routes.v6.bound[question, digest: digest]
             }
-        case .link, .linkNamed, .links, .ports, .device: links[question]
+        case .link, .linkNamed, .links, .ports, .device: links[question, digest: digest]
         case .addresses: addresses
         case .rules: rules
-        case .wireless: wireless[question]
-        case .lease: leases[question]
+        case .wireless: wireless[question, digest: digest]
+        case .lease: leases[question, digest: digest]
         }
     }
 

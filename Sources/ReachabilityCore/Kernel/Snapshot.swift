@@ -14,6 +14,11 @@ package struct Snapshot: Sendable, Equatable {
     /// The answer to `question`, if it was asked.
     package subscript(question: KernelQuestion) -> KernelAnswer? { table[question] }
 
+    /// The same for a question whose digest is known.
+    subscript(question: KernelQuestion, digest digest: UInt64) -> KernelAnswer? {
+        table[question, digest: digest]
+    }
+
     /// Adds an answer; an existing one stays.
     package mutating func add(_ question: KernelQuestion, _ answer: KernelAnswer) {
         if !table.contains(question) { append(question, answer) }
@@ -21,7 +26,12 @@ package struct Snapshot: Sendable, Equatable {
 
     /// Adds the answer to a question that has none yet.
     package mutating func append(_ question: KernelQuestion, _ answer: KernelAnswer) {
-        table.append(question, answer)
+        append(question, answer, digest: question.digest)
+    }
+
+    /// The same for a question whose digest is known.
+    mutating func append(_ question: KernelQuestion, _ answer: KernelAnswer, digest: UInt64) {
+        table.append(question, answer, digest: digest)
     }
 
     /// Returns the answers and leaves none behind, so that the receiver can add some without a copy.
@@ -53,28 +63,37 @@ package struct AnswerTable: Sendable {
     package init() {}
 
     package subscript(question: KernelQuestion) -> KernelAnswer? {
-        position(of: question).map { entries[$0].answer }
+        self[question, digest: question.digest]
     }
 
-    package func contains(_ question: KernelQuestion) -> Bool { position(of: question) != nil }
+    /// The same for a question whose digest is known.
+    subscript(question: KernelQuestion, digest digest: UInt64) -> KernelAnswer? {
+        guard let position = position(of: question, digest) else { return nil }
+        return entries[position].answer
+    }
+
+    package func contains(_ question: KernelQuestion) -> Bool {
+        position(of: question, question.digest) != nil
+    }
 
     /// Stores an answer; replaces the previous one, if any.
     package mutating func set(_ question: KernelQuestion, _ answer: KernelAnswer) {
-        if let position = position(of: question) {
+        let digest = question.digest
+        if let position = position(of: question, digest) {
             entries[position].answer = answer
         } else {
-            append(question, answer)
+            append(question, answer, digest: digest)
         }
     }
 
     /// Appends the answer to a question that is known to have none, without searching for it.
-    package mutating func append(_ question: KernelQuestion, _ answer: KernelAnswer) {
+    mutating func append(_ question: KernelQuestion, _ answer: KernelAnswer, digest: UInt64) {
         if entries.isEmpty {
             entries.reserveCapacity(16)
             digests.reserveCapacity(16)
         }
         entries.append(Entry(question: question, answer: answer))
-        digests.append(question.digest)
+        digests.append(digest)
         if positions != nil {
             positions?[question] = entries.count - 1
         } else if entries.count > Self.linearLimit {
@@ -104,9 +123,8 @@ package struct AnswerTable: Sendable {
             : nil
     }
 
-    private func position(of question: KernelQuestion) -> Int? {
+    private func position(of question: KernelQuestion, _ digest: UInt64) -> Int? {
         if let positions { return positions[question] }
-        let digest = question.digest
         return digests.withUnsafeBufferPointer { digests in
             for position in digests.indices
             where digests[position] == digest && entries[position].question == question { return position }

@@ -53,7 +53,7 @@ struct DeliveryStart: Sendable {
     private func made() -> URLSessionManager {
         var queue = RequestQueue.Settings()
         queue.follows = .provider(monitor)
-        let (manager, service) = (URLSessionManager(queue: queue), service)
+        let (manager, service) = (URLSessionManager(sockets: nil, queue: queue), service)
         manager.eventMonitors = [
             EventMonitor(queue: .onLoop(service.reactor)) { _, step in service.here { $0.record(step) } }
         ]

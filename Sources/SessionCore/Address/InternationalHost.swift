@@ -40,9 +40,8 @@ package enum InternationalHost {
         // A literal address; its zone has a percent sign (RFC 6874).
         if rest.utf8.first == UInt8(ascii: "[") { return authority }
         let end = rest.utf8.lastIndex(of: UInt8(ascii: ":")) ?? rest.endIndex
-        guard let name = decoded(rest[..<end].utf8), !name.utf8.allSatisfy({ $0 < 0x80 }) else {
-            return authority
-        }
+        guard let name = decoded(rest[..<end].utf8), !name.utf8.allSatisfy({ $0 < 0x80 }), !isOfSocket(name)
+        else { return authority }
         return authority[..<start] + (try ascii(name)) + rest[end...]
     }
 
@@ -56,8 +55,13 @@ package enum InternationalHost {
         return text[..<start] + (try ascii(authority: String(text[start..<end]))) + text[end...]
     }
 
+    /// Whether it is a path, or the name of an abstract socket (``SocketURL``).
+    private static func isOfSocket(_ name: String) -> Bool {
+        name.utf8.first.map { [0, UInt8(ascii: "/"), UInt8(ascii: "@")].contains($0) } == true
+    }
+
     /// Without percent-encoding (RFC 3986 §2.1); nil where that is no UTF-8.
-    private static func decoded(_ text: Substring.UTF8View) -> String? {
+    static func decoded(_ text: Substring.UTF8View) -> String? {
         var (bytes, rest): ([UInt8], Substring.UTF8View) = ([], text)
         while let byte = rest.popFirst() {
             let digits = rest.prefix(2)

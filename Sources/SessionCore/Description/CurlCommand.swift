@@ -42,7 +42,13 @@ public struct CurlCommand: Sendable {
         }
         if let cookies, request.headerFields[.cookie] == nil { words.append("-b \(quoted(shown(cookies)))") }
         words += bodyWords(request)
-        let url = address(request.url)
+        var url = address(request.url)
+        if let parts = SocketURL(url) {
+            url = parts.address()
+            if let socket = try? UnixSocket(parts.socket) {
+                words.append("--\(socket.isAbstract ? "abstract-" : "")unix-socket \(quoted(socket.path))")
+            }
+        }
         // Brackets and braces would be patterns to curl.
         if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("--globoff") }
         words.append(quoted(url))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
+package import FoundationEssentials
 import HTTPTypes
 
 /// How redirects are followed.
@@ -33,6 +33,15 @@ public struct RedirectRules: Sendable, Equatable {
     ///   - response: its answer.
     ///   - hops: how many redirects this task has followed before.
     public func decide(_ request: SessionRequest, response: SessionResponse, hops: Int) -> RedirectDecision {
+        decide(request, response: response, hops: hops) { _ in nil }
+    }
+
+    /// The same where some hosts are spoken to by https alone.
+    ///
+    /// - Parameter secured: the https URL that is used in place of an http URL; nil where it goes as it is.
+    package func decide(
+        _ request: SessionRequest, response: SessionResponse, hops: Int, secured: (URL) -> URL?
+    ) -> RedirectDecision {
         guard let status = response.statusCode, [301, 302, 303, 307, 308].contains(status) else {
             return .notARedirect
         }
@@ -49,7 +58,7 @@ public struct RedirectRules: Sendable, Equatable {
         guard locations.allSatisfy({ $0 == location }) else {
             return failure(.badURL, "the server names \(locations.count) targets for one redirect")
         }
-        guard let url = target(of: location, from: request.url) else {
+        guard var url = target(of: location, from: request.url) else {
             return failure(.badURL, "the server redirects to \(TextQuote(location)), which is no URL")
         }
         guard url.isWeb else {
@@ -57,6 +66,7 @@ public struct RedirectRules: Sendable, Equatable {
                 .unsupportedURL,
                 "the server redirects to \(TextQuote(location)), which is neither http nor https")
         }
+        if let secured = secured(url) { url = secured }
         guard let origin = Origin(url) else {
             return failure(
                 .badURL, "the server redirects to \(TextQuote(location)), whose host or port cannot be")

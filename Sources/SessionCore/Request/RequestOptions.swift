@@ -40,9 +40,22 @@ public struct RequestOptions: Sendable, Equatable, Configurable {
     /// Above it a task fails with ``SessionError/Code/dataLengthExceedsMaximum``. Managers have a default.
     public var maximumContentLength: Int64?
     /// The newest protocol version that is offered; nil: the server chooses (HTTP/2 over TLS, else HTTP/1.1).
+    ///
+    /// With ``HTTPVersion/http3`` over TLS both are tried, and HTTP/2 serves where HTTP/3 does not connect; a
+    /// libcurl that was built without HTTP/3 fails with ``SessionError/Code/missingLibrary``.
     public var maximumHTTPVersion: HTTPVersion?
+    /// How long a body waits until the server wants it (`Expect: 100-continue`, RFC 9110 §10.1.1); nil, the
+    /// default, sends it with the head.
+    ///
+    /// A server that refuses the request by its head (401, 413) then gets no body, so one that cannot be read
+    /// twice is still there for the next try. After this time it is sent all the same, since many servers
+    /// never answer before they have it. A server that refuses to be asked (417) gets the request again
+    /// without. Over HTTP/2 the body does not wait. The field `Expect` of a request does the same, with 1 s.
+    public var continueTimeout: Duration?
     /// The most bytes a second, in each direction and on average; nil for as fast as it goes.
     public var maximumBytesPerSecond: Int64?
+    /// The most bytes a second of the body, on average; nil for ``maximumBytesPerSecond``.
+    public var maximumUploadBytesPerSecond: Int64?
     /// The most content of a TCP segment, both ways (TCP_MAXSEG, tcp(7)); nil for what the links take.
     package var maximumSegmentSize: Int?
     /// Header fields that are not sent although they are otherwise, such as `Accept`; none.

@@ -11,16 +11,22 @@ package struct SentFields: Sendable {
     package let isChunked: Bool
     /// The connection options, where those that the caller names lack needed ones.
     package let connectionOptions: String?
-    private let hasContent: Bool
+    /// Whether the content waits until the server wants it (RFC 9110 §10.1.1).
+    package let expectsContinue: Bool
     private let speaksHTTP1_0: Bool
 
     package init(_ request: SessionRequest) {
-        hasContent = request.body != nil
+        let hasContent = request.body != nil
         speaksHTTP1_0 = request.sharedOptions.value.maximumHTTPVersion == .http1_0
         let fields = request.headerFields
         isChunked =
             hasContent && !speaksHTTP1_0
             && fields.contains { $0.name == .transferEncoding && Self.members($0.value).contains("chunked") }
+        // A server of HTTP/1.0 knows no expectation, and with no content there is nothing to wait.
+        expectsContinue =
+            hasContent && !speaksHTTP1_0
+            && (request.sharedOptions.value.continueTimeout != nil
+                || fields.contains { $0.name == .expect && Self.members($0.value) == ["100-continue"] })
         connectionOptions = Self.connectionOptions(fields)
     }
 
@@ -33,8 +39,8 @@ package struct SentFields: Sendable {
         case "trailer": false
         // Content in a transfer coding that was asked for would not be decoded (RFC 9110 §10.1.4).
         case "te": Self.isTrailers(field.value)
-        // The only expectation there is, and only with content (RFC 9110 §10.1.1).
-        case "expect": hasContent && Self.members(field.value) == ["100-continue"]
+        // Written by the transfer, where it waits.
+        case "expect": false
         case "connection": connectionOptions == nil
         // An empty one means a target without an authority, which there is none of (RFC 9112 §3.2).
         case "host": !field.value.isEmpty

@@ -5,7 +5,8 @@ public import HTTPTypes
 
 /// What is to be sent: where, how, with which header fields and body, under which conditions.
 ///
-/// A value: serializers, adapters and redirects return changed copies. Only `http` and `https` are spoken.
+/// A value: serializers, adapters and redirects return changed copies. Only `http` and `https` are spoken, over
+/// the network or to a socket of this machine (`http+unix`, `https+unix`).
 public struct SessionRequest: Sendable {
     /// Where it goes.
     ///
@@ -49,14 +50,15 @@ public struct SessionRequest: Sendable {
     /// A request for an address written as text.
     ///
     /// - Parameter options: nil for the defaults.
-    /// - Throws: ``SessionError/Code/badURL`` where the text is no absolute `http` or `https` URL (RFC 3986).
-    ///   Nothing is escaped for the caller: a space is an error here, not `%20`.
+    /// - Throws: ``SessionError/Code/badURL`` where the text is no absolute `http` or `https` URL (RFC 3986),
+    ///   and none of a socket, as `http+unix://%2Frun%2Fsnapd.socket/v2/apps`. Nothing is escaped for the
+    ///   caller: a space is an error here, not `%20`.
     public init(
         _ address: String, method: HTTPRequest.Method = .get, headerFields: HTTPFields = HTTPFields(),
         body: RequestBody? = nil, options: RequestOptions? = nil
     ) throws(SessionError) {
         self.init(
-            url: try URL(spoken: address), method: method, headerFields: headerFields, body: body,
+            url: try URL(carried: address), method: method, headerFields: headerFields, body: body,
             options: options)
     }
 

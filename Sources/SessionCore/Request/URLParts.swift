@@ -8,13 +8,15 @@ struct URLParts {
     /// Whether it is http or https, and names a host.
     let isWeb: Bool
     let isSecure: Bool
+    private let scheme: ArraySlice<UInt8>
     private let host: ArraySlice<UInt8>
     private let port: ArraySlice<UInt8>?
 
     init(_ url: URL) {
         let text = Array(url.absoluteString.utf8)
         let colon = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
-        isSecure = Self.matches(text[..<colon], "https")
+        scheme = text[..<colon]
+        isSecure = Self.matches(scheme, "https")
         // The authority follows two slashes (RFC 3986 §3.2).
         var rest = text[colon...].dropFirst()
         let hasAuthority = rest.starts(with: "//".utf8)
@@ -27,7 +29,13 @@ struct URLParts {
             : rest.firstIndex(of: UInt8(ascii: ":")) ?? rest.endIndex
         host = rest[..<end]
         port = end < rest.endIndex ? rest[rest.index(after: end)...] : nil
-        isWeb = hasAuthority && !host.isEmpty && (isSecure || Self.matches(text[..<colon], "http"))
+        isWeb = hasAuthority && !host.isEmpty && (isSecure || Self.matches(scheme, "http"))
+    }
+
+    /// The scheme of a URL of a socket; nil for others.
+    var socketScheme: String? {
+        Self.matches(scheme, "http+unix")
+            ? "http+unix" : Self.matches(scheme, "https+unix") ? "https+unix" : nil
     }
 
     /// Compares without regard to case; `word` is in lower case.

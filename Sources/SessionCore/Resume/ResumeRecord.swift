@@ -77,7 +77,7 @@ public struct ResumeRecord: Sendable, Equatable {
     }
 
     private func check() throws(SessionError) {
-        guard url.isSpoken else { throw Self.bad("its URL is neither http nor https") }
+        guard Origin(url) != nil else { throw Self.bad("its URL is neither http nor https") }
         guard HTTPRequest.Method(method) != nil else { throw Self.bad("\(TextQuote(method)) is no method") }
         // Beyond any file; a sum with what comes must not overflow.
         guard (0...1 << 62).contains(receivedBytes) else {

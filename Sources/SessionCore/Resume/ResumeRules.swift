@@ -44,6 +44,8 @@ package struct ResumeRules: Sendable {
     private let base: SessionRequest
     /// Whether a checksum will show that the bytes belong together, so that nothing else has to.
     private let isChecked: Bool
+    /// Whether a part has to show the tag that the record has: another server may not have compared it.
+    private let needsTag: Bool
 
     /// Rules for one download.
     ///
@@ -52,6 +54,7 @@ package struct ResumeRules: Sendable {
     package init(record: ResumeRecord, base: SessionRequest? = nil, isChecked: Bool = false) {
         self.record = record
         self.isChecked = isChecked
+        needsTag = false
         var request = base ?? SessionRequest(url: record.url)
         if Origin(request.url) != Origin(record.url) { request.dropWhatIsForItsOrigin(SensitiveFields()) }
         request.url = record.url
@@ -62,9 +65,14 @@ package struct ResumeRules: Sendable {
     }
 
     /// Rules for the answer to a request of ``plan``, or to what redirects have made of it.
-    package init(record: ResumeRecord, asked request: SessionRequest, isChecked: Bool = false) {
+    ///
+    /// - Parameter needsTag: whether a part without the record's tag is refused, as of another server.
+    package init(
+        record: ResumeRecord, asked request: SessionRequest, isChecked: Bool = false, needsTag: Bool = false
+    ) {
         self.record = record
         self.isChecked = isChecked
+        self.needsTag = needsTag
         base = request
     }
 
@@ -200,6 +208,7 @@ package struct ResumeRules: Sendable {
         if let mine = record.eTag.flatMap({ EntityTag($0) }), let text = response.value(forHeader: "etag") {
             return EntityTag(text).map(isChecked ? mine.matchesWeakly : mine.matchesStrongly) ?? false
         }
+        if needsTag, !isChecked, record.eTag != nil { return false }
         if let mine = record.lastModified, let theirs = response.value(forHeader: "last-modified") {
             return mine == theirs
         }

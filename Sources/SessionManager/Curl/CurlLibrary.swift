@@ -13,6 +13,10 @@ package struct CurlLibrary: Sendable {
     let hasRootFile: Bool
     /// Whether HTTP/2 can be spoken.
     package let hasHTTP2: Bool
+    /// Whether HTTP/3 can be spoken.
+    let hasHTTP3: Bool
+    /// Whether it knows alternative services (RFC 7838).
+    let hasAlternativeServices: Bool
     /// Whether bodies over HTTP/2 arrive as they were sent.
     ///
     /// Before 8.2 libcurl loses count where the connection's send buffer is full: it sends bytes twice, the
@@ -53,6 +57,8 @@ package struct CurlLibrary: Sendable {
         tlsBackend = info.ssl_version.map { String(cString: $0) } ?? ""
         hasRootFile = info.cainfo != nil
         hasHTTP2 = info.features & CURL_VERSION_HTTP2 != 0
+        hasHTTP3 = info.features & CURL_VERSION_HTTP3 != 0
+        hasAlternativeServices = info.features & CURL_VERSION_ALTSVC != 0
         sendsBodiesByHTTP2 = Int(info.version_num) >= CCURL_HTTP2_BODIES_VERSION
     }
 }

@@ -11,7 +11,11 @@ extension EasyHandle {
             curlCode: Int32(code.rawValue), message: Self.withoutProxy(message(for: code)),
             errno: Int32(long(CURLINFO_OS_ERRNO)))
         let url = transfer.request.url
-        if let error = proxyError(failure, transfer) { return error }
+        if let route = transfer.route {
+            if let error = route.calls.error(route, failure) { return error.with(failingURL: url) }
+        } else if let error = proxyError(failure, transfer) {
+            return error
+        }
         if isAboutHead(failure, transfer) {
             return SessionError(
                 .badServerResponse,
@@ -26,6 +30,14 @@ extension EasyHandle {
                 .badServerResponse, "the server's answer is no proper HTTP: \(words)",
                 advice: "the server, or a proxy before it, is broken or hostile", failingURL: url,
                 response: transfer.response, transport: failure)
+        }
+        if failure.curlCode == CURLE_COULDNT_RESOLVE_HOST.rawValue, let resolver = tls.resolver {
+            return SessionError(
+                .cannotFindHost,
+                "\(resolver.text) has told no address of \(url.host() ?? "the server"): \(failure.message)",
+                advice:
+                    "check that the name exists, and that the name server which is asked by https answers with a valid certificate",
+                failingURL: url, transport: failure)
         }
         let error =
             tls.error(failure, raw, url: url, evaluator: transfer.evaluator)

@@ -50,16 +50,17 @@ extension EasyHandle {
             // Without a length libcurl sends chunks, where the connection speaks HTTP/1.1.
             set(CURLOPT_INFILESIZE_LARGE, offset: sent.isChunked ? -1 : transfer.body.length ?? -1)
         }
-        setHeaderLines { Self.headerLines(of: request, sent, $0) }
+        let expects = sent.expectsContinue && transfer.expectation == .asWanted
+        setHeaderLines { Self.headerLines(of: request, sent, expects: expects, $0) }
     }
 
     /// The lines of a request's header fields, as `setHeaderLines` takes them.
+    ///
+    /// - Parameter expects: whether the body waits until the server wants it.
     static func headerLines(
-        of request: SessionRequest, _ sent: SentFields, _ append: (String) -> Void
+        of request: SessionRequest, _ sent: SentFields, expects: Bool, _ append: (String) -> Void
     ) {
-        var expects = false
         for field in request.headerFields where sent.sends(field) {
-            expects = expects || field.name == .expect
             let value = field.value
             append(value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(value)")
         }
@@ -76,9 +77,8 @@ extension EasyHandle {
             append("\(name.rawName):")
         }
         if request.body != nil {
-            // No waiting for 100 (Continue) unless asked for: a refusal comes soon enough, and many servers
-            // never send it.
-            if !expects { append("Expect:") }
+            // Not unless asked for: a refusal comes soon enough, and many servers never send 100 (Continue).
+            append(expects ? "Expect: 100-continue" : "Expect:")
         } else if request.method == .post || request.method == .put || request.method == .patch {
             // RFC 9110 §8.6: a method that means a body says that there is none.
             append("Content-Length: 0")
@@ -114,7 +114,8 @@ extension EasyHandle {
         set(CURLOPT_HTTP_VERSION, new.version)
         // A second request waits to share a connection whose handshake may agree on HTTP/2. Without TLS there
         // is nothing to wait for, and libcurl would wait for the first response.
-        set(CURLOPT_PIPEWAIT, new.version == CURL_HTTP_VERSION_2TLS ? 1 : 0)
+        let multiplexes = new.version == CURL_HTTP_VERSION_2TLS || new.version == CURL_HTTP_VERSION_3
+        set(CURLOPT_PIPEWAIT, multiplexes ? 1 : 0)
         if old?.needsNewConnection == true || new.needsNewConnection {
             set(CURLOPT_FRESH_CONNECT, new.needsNewConnection ? 1 : 0)
         }
@@ -123,16 +124,30 @@ extension EasyHandle {
             // A trial is content with the proxy itself.
             set(CURLOPT_HTTPPROXYTUNNEL, new.tunnels ? 1 : 0)
         }
+        if old?.continueMilliseconds != new.continueMilliseconds {
+            set(CURLOPT_EXPECT_100_TIMEOUT_MS, new.continueMilliseconds ?? 1000)
+        }
         set(CURLOPT_CONNECTTIMEOUT_MS, new.connectMilliseconds)
         set(CURLOPT_INTERFACE, new.interface)
         set(CURLOPT_BUFFERSIZE, new.bufferSize)
         set(CURLOPT_PROXY, new.proxy)
+        if old?.route !== new.route {
+            if let route = new.route { route.calls.set(route, self) } else { leaveSocket() }
+        }
         if old?.credentials != new.credentials { apply(new.credentials) }
         if old?.cookies != new.cookies {
             // A handle without cookies has released the shared jar, and would make one of its own.
             if new.cookies, old != nil { set(CURLOPT_SHARE, pointer: share) }
             set(CURLOPT_COOKIEFILE, new.cookies ? "" : nil)
         }
+    }
+}
+
+extension EasyHandle {
+    /// Goes over the network again.
+    private func leaveSocket() {
+        set(CURLOPT_UNIX_SOCKET_PATH, nil)
+        set(CURLOPT_NOPROXY, proxies.mayApply ? nil : "*")
     }
 }
 
@@ -164,6 +179,8 @@ final class EasyOptions {
     let limitsFirstByte: Bool
     let version: Int
     let connectMilliseconds: Int
+    /// nil for libcurl's own, 1 s.
+    let continueMilliseconds: Int?
     let interface: String?
     let cookies: Bool
     let bufferSize: Int
@@ -171,6 +188,7 @@ final class EasyOptions {
     let proxy: String?
     let credentials: LibraryCredentials?
     let needsNewConnection: Bool
+    let route: SocketRoute?
     let isTrial: Bool
     /// Whether a proxy has to make a tunnel, also without TLS.
     let tunnels: Bool
@@ -191,16 +209,26 @@ final class EasyOptions {
             switch options.maximumHTTPVersion {
             case .http1_0: CURL_HTTP_VERSION_1_0
             case .http1_1: CURL_HTTP_VERSION_1_1
-            case .http2, .http3, nil:
+            case .http2, nil:
                 transfer.isSecure && !transfer.isAlone ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+            // Both versions are tried, HTTP/2 a little later (CURLOPT_HTTP_VERSION(3)). A connection that is
+            // handed over has a socket of TCP.
+            case .http3 where transfer.isTrial || transfer.takeover != nil:
+                CURL_HTTP_VERSION_2TLS
+            case .http3:
+                transfer.isSecure && !transfer.isAlone ? CURL_HTTP_VERSION_3 : CURL_HTTP_VERSION_1_1
             }
         connectMilliseconds = max(
             1, min((options.timeouts.connect ?? options.longestSilence).milliseconds, Int(Int32.max)))
+        continueMilliseconds = options.continueTimeout.map { max(0, min($0.milliseconds, Int(Int32.max))) }
         // An address or a host name would be understood as well without the prefix (CURLOPT_INTERFACE(3)).
-        interface = transfer.interface(configuration).map { "if!\($0)" }
-        cookies = options.handlesCookies
+        route = transfer.route
+        interface = route == nil ? transfer.interface(configuration).map { "if!\($0)" } : nil
+        cookies = options.handlesCookies && route?.isNamedByURL != true
         // Big buffers only where they pay: every running transfer has its own.
-        let most = options.maximumBytesPerSecond.map(TransferPace.piece) ?? .max
+        let most = min(
+            options.maximumBytesPerSecond.map(TransferPace.piece) ?? .max,
+            configuration.maximumDownloadBytesPerSecond.map(TransferPace.piece) ?? .max)
         bufferSize = min(most, transfer.isBulk ? 256 << 10 : 16 << 10)
         bodyBufferSize = Self.bodyBufferSize(hasBody ? transfer.body.length ?? .max : 0)
         proxy = configuration.proxy
@@ -227,6 +255,7 @@ final class EasyOptions {
             && isSecure == transfer.isSecure && isBulk == transfer.isBulk
             && needsNewConnection == transfer.needsNewConnection && binding == transfer.binding
             && isTrial == transfer.isTrial && tunnels == (transfer.takeover != nil)
+            && route === transfer.route
             && method == transfer.request.method.rawValue
             && source.equals(transfer.request.sharedOptions)
     }
@@ -239,6 +268,6 @@ extension EasyOptions: Equatable {
             && one.bodyBufferSize == other.bodyBufferSize && one.credentials == other.credentials
             && one.source.equals(other.source) && one.isSecure == other.isSecure && one.isBulk == other.isBulk
             && one.binding == other.binding && one.needsNewConnection == other.needsNewConnection
-            && one.isTrial == other.isTrial && one.tunnels == other.tunnels
+            && one.isTrial == other.isTrial && one.tunnels == other.tunnels && one.route === other.route
     }
 }

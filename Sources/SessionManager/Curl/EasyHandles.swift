@@ -6,6 +6,7 @@ import SessionCore
 /// The easy handles of an engine, and what they share: cookies and fixed addresses; on the loop's thread.
 final class EasyHandles {
     private let tls: TLSSettings
+    private let features: OptionalFeatures
     private let turn: EngineTurn
     private let sockets: CurlSockets
     private let proxies: ProxyRules
@@ -15,14 +16,16 @@ final class EasyHandles {
     var addresses: FixedAddresses
     /// Whether the addresses that have answered are used where nothing binds a connection as well.
     var usesKnownAddresses = false
+    private var hasMadeOne = false
     /// Handles without work; the newest is used first, since its memory is in the cache.
     private var idle: [EasyHandle] = []
 
     init(
-        _ configuration: SessionConfiguration, tls: TLSSettings, turn: EngineTurn, sockets: CurlSockets,
-        proxies: ProxyRules
+        _ configuration: SessionConfiguration, tls: TLSSettings, features: OptionalFeatures,
+        turn: EngineTurn, sockets: CurlSockets, proxies: ProxyRules
     ) {
         self.tls = tls
+        self.features = features
         self.turn = turn
         self.sockets = sockets
         self.proxies = proxies
@@ -37,6 +40,8 @@ final class EasyHandles {
         if let easy = idle.popLast() { return easy }
         let easy = try EasyHandle(share: share, turn: turn, sockets: sockets, proxies: proxies)
         try tls.configure(easy.raw)
+        try features.configure(easy.raw, isFirst: !hasMadeOne)
+        hasMadeOne = true
         return easy
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
+public import FoundationEssentials
 public import Reachability
 public import SessionCore
 
@@ -66,6 +66,8 @@ public enum TaskStep: Sendable {
     case unparked
     /// A redirect is followed.
     case redirected(to: SessionRequest)
+    /// The request goes by https, since an ``HSTSStore`` knows its host; redirects there are so already.
+    case secured(SessionRequest)
     /// A handler or delegate is asked to answer a challenge of the server, or about the server.
     case challenged(AuthenticationChallenge)
     /// The response is a stored one.
@@ -74,6 +76,9 @@ public enum TaskStep: Sendable {
     case measured(TransferMetrics)
     /// It is tried again, as an interceptor wants; after a delay or at once. `count` tries came before.
     case retrying(count: Int, after: SessionError, delay: Duration?)
+    /// The content is asked for at this URL of ``TaskOptions/mirrors``, or at the request's own, after a
+    /// failure at the one before; the same again where a connection broke within the content.
+    case mirror(URL, after: SessionError)
     /// A finished download was moved to this path.
     case moved(path: String)
     /// The content was handed to the serializer, which has made something of it, or refuses it.
@@ -99,11 +104,14 @@ extension TaskStep: CustomStringConvertible {
         case .parked(let sentence): "parked: \(sentence)"
         case .unparked: "went on"
         case .redirected(let request): "redirected: \(Self.line(request))"
+        case .secured(let request): "secured: \(Self.line(request))"
         case .challenged(let challenge): "challenged: \(challenge.method) by \(challenge.host)"
         case .usedCache: "used the cache"
         case .measured(let metrics): "measured: \(metrics.bytesReceived) bytes received"
         case .retrying(let count, let error, let delay):
             "retrying (\(count + 1)) after \(error.code.rawValue)" + (delay.map { ", in \($0)" } ?? "")
+        case .mirror(let url, let error):
+            "mirror: \(url.host() ?? "")\(url.path(percentEncoded: true)) after \(error.code.rawValue)"
         case .moved(let path): "moved to \(path)"
         case .serialized(let error): error.map { "not serialized: \($0.code.rawValue)" } ?? "serialized"
         case .completed(let error): error.map { "completed: \($0.code.rawValue)" } ?? "completed"

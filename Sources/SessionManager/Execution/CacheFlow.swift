@@ -72,6 +72,7 @@ final class CacheFlow {
         again.options.cachePolicy = .reloadRevalidatingCacheData
         var plan = TaskPlan()
         plan.cache = chain.task.plan.cache
+        plan.strictTransport = chain.task.plan.strictTransport
         plan.options.credential = chain.task.plan.options.credential
         plan.options.priority = 0
         return SessionTask(again, kind: .data, session: chain.task.session, plan: plan)

@@ -62,16 +62,22 @@ struct ContentRouter {
 
     /// Decides about the head of a response that is not interim.
     ///
-    /// - Parameter isChallenge: credentials may answer it.
+    /// - Parameters:
+    ///   - isChallenge: credentials may answer it.
+    ///   - sockets: decide about redirects where a socket of this machine was spoken to; nil for the network.
     mutating func route(
         _ head: SessionResponse, _ facts: ResponseHeadInfo, _ chain: RequestChain, redirectLimit: Int,
-        isChallenge: Bool
+        isChallenge: Bool, sockets: SocketCalls? = nil
     ) throws(SessionError) -> Route? {
         expected = facts.isEncoded && chain.options.decompressesContent ? nil : facts.length
         if facts.hasLocation {
             var rules = RedirectRules()
             rules.limit = redirectLimit
-            switch rules.decide(chain.request, response: head, hops: chain.redirects) {
+            let decision =
+                sockets?.redirect(chain.request, head, chain.redirects, rules)
+                ?? rules.decide(
+                    chain.request, response: head, hops: chain.redirects, secured: chain.secured)
+            switch decision {
             case .notARedirect: break
             case .failure(let error): throw error
             case .follow(let proposed):

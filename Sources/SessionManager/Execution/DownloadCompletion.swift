@@ -35,6 +35,10 @@ struct DownloadCompletion: Sendable {
         {
             return .failure(error)
         }
+        guard wanted.path != path else {
+            await removeResumeFile()
+            return .success(path)
+        }
         if let error = await FileThread.run({ FileMove.move(path, to: wanted) }) {
             task.session.events.publish(.downloadMoveFailed(task, error))
             return .failure(error)

@@ -19,6 +19,8 @@ enum NextStep {
     case useStored(StoredResponse, SessionResponse, isStale: Bool)
     /// End the try with a failure; where the network is waited for, it begins again from a step.
     case failTry(SessionError, againFrom: RequestStateMachine.Step = .request)
+    /// End the exchange, which is under way, as one that has failed.
+    case failExchange(SessionError)
     /// Begin another try after a delay.
     case backOff(Duration)
     case finish(TaskOutcome)

@@ -18,10 +18,13 @@ final class RequestChain {
     /// The request that the response of the exchange under way asks for.
     private var following: Shared<SessionRequest>?
     private var misdirection = Misdirection()
+    /// Other URLs of the content; nil where there are none.
+    let mirrors: MirrorFlow?
 
     init(_ task: SessionTask) {
         self.task = task
         current = task.request
+        mirrors = task.sharedPlan.value.options.mirrors.isEmpty ? nil : MirrorFlow(task)
     }
 
     var request: SessionRequest {
@@ -35,6 +38,15 @@ final class RequestChain {
     /// The options of the current request, read in place.
     var options: RequestOptions { _read { yield current.value.sharedOptions.value } }
 
+    /// What the connections of the current request are kept for, and approvals of their servers.
+    var origin: String {
+        let url = request.url
+        if let socket = task.session.configuration.unixSocket, !url.absoluteString.mayNameSocket {
+            return SocketRoute.origin(of: socket)
+        }
+        return url.originText
+    }
+
     // MARK: Rules that depend on the task
 
     /// Whether the request may be carried out twice.
@@ -45,7 +57,8 @@ final class RequestChain {
     /// Whether a URL is of the origin that the task was made for.
     func isAtHome(_ url: URL) -> Bool {
         guard let origin = Origin(url) else { return false }
-        return origin == Origin(task.originalRequest.url)
+        let home = task.originalRequest.url
+        return origin == Origin(home) || secured(home).map { origin == Origin($0) } == true
     }
 
     /// What has failed, as an error of this library.
@@ -62,7 +75,14 @@ final class RequestChain {
 
     /// The rules for the response to the current request, which asks for missing bytes.
     func rules(afterAskingFor record: ResumeRecord) -> ResumeRules {
-        ResumeRules(record: record, asked: request, isChecked: isChecked)
+        ResumeRules(
+            record: record, asked: request, isChecked: isChecked, needsTag: mirrors != nil)
+    }
+
+    /// The record as the URL that is asked now may continue it.
+    func atMirror(_ record: ResumeRecord) -> ResumeRecord {
+        guard mirrors != nil, record.url != request.url else { return record }
+        return MirrorRules.moved(record, to: request.url, isChecked: isChecked)
     }
 
     /// Whether the content of a record can be continued.
@@ -93,7 +113,12 @@ final class RequestChain {
     /// The request that follows the exchange under way; nil where none does.
     var next: SessionRequest? {
         get { following?.value }
-        set { following = newValue.map { Shared($0) } }
+        set {
+            var next = newValue
+            // A handler may have answered with an http URL of a known host.
+            if let url = next.flatMap({ secured($0.url) }) { next?.url = url }
+            following = next.map { Shared($0) }
+        }
     }
     var hasNext: Bool { following != nil }
 

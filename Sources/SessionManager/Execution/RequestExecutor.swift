@@ -153,6 +153,9 @@ final class RequestExecutor {
             if isStale { delegate.executor(self, needs: CacheFlow.confirmation(of: steps.chain)) }
             perform { $0.deliver(stored, response) }
         case .failTry(let error, let step): fail(error, againFrom: step)
+        case .failExchange(let error):
+            abandonTransfer()
+            exchangeEnded(error)
         case .backOff(let delay):
             machine.backsOff()
             setTimer(delay.nanoseconds)

@@ -6,7 +6,7 @@ import SessionCore
 // What handlers and delegates are asked, and what their answers lead to.
 extension RequestSteps {
     func adaptation(by interceptor: any RequestInterceptor) -> AsyncStep {
-        AsyncStep(retries.adaptation(interceptor, task)) { steps, result in
+        AsyncStep(retries.adaptation(interceptor, chain)) { steps, result in
             do {
                 let request = try result.get()
                 steps.chain.request = request
@@ -75,13 +75,13 @@ extension RequestSteps {
         }
     }
 
-    /// Lets the content go to a sink, or ends the task.
+    /// Lets the content go to a sink; where it has none the exchange has failed, as without a question.
     private func open(_ sink: (RequestSteps) throws(SessionError) -> any ContentSink) -> NextStep {
         do throws(SessionError) {
             try content.open(try sink(self))
             return .decided
         } catch {
-            return .finishFailed(error)
+            return error.code == .cancelled ? .finishFailed(error) : .failExchange(error)
         }
     }
 

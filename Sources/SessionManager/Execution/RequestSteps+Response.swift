@@ -106,19 +106,27 @@ extension RequestSteps {
             after: error.code, isBlocked: isBlocked, isForClock: isForClock,
             isBodyRewindable: chain.request.body?.isRewindable != false, isIdempotent: chain.isIdempotent,
             step, transfer == nil ? nil : progress())
-        if failure.stepWhenReachable == nil, task.plan.interceptor != nil, error.code != .cancelled {
+        let mayFollow = task.plan.interceptor != nil || chain.mirrors != nil
+        if failure.stepWhenReachable == nil, mayFollow, error.code != .cancelled {
             failure.asksRetriers = canTryAgain()
         }
         return failure
     }
 
-    /// Asks the interceptor for another try.
+    /// Turns to another URL of the content, or asks the interceptor for another try.
     ///
     /// - Parameter response: what is used where it wants none; nil for the failure.
     func askRetriers(after error: SessionError, orUse response: SessionResponse? = nil) -> NextStep {
+        var record = resumption.recordForNextTry(after: error.code, transfer, content, chain)
+        switch failedAtMirror(error) {
+        case .ask(_, let keepsPart): return turnToMirror(after: error, keepsPart: keepsPart)
+        case .exhausted(let keepsPart): record = keepsPart ? resumption.part(transfer, content, chain) : nil
+        case nil: break
+        }
         let outcome = outcome(error)
-        guard let interceptor = task.plan.interceptor else { return .finish(outcome) }
-        let record = resumption.recordForNextTry(after: error.code, transfer, content, chain)
+        guard let interceptor = task.plan.interceptor, chain.mirrors?.isSpent != true else {
+            return response.map { useResponse($0, after: .serialization) } ?? .finish(outcome)
+        }
         return .ask(
             AsyncStep(retries.decision(interceptor, chain, transfer?.response, after: error)) {
                 steps, decision in
@@ -136,7 +144,7 @@ extension RequestSteps {
     {
         task.publish(.retrying(count: retries.count, after: error, delay: delay))
         if let obstacle = retries.obstacle(chain) { return .finishFailed(obstacle) }
-        beginAgain(with: record)
+        beginRetry(with: record)
         return delay.map { .backOff($0) } ?? prepare(.attempt)
     }
 
@@ -152,7 +160,7 @@ extension RequestSteps {
             rest = resumption.describeEnd(of: response, transfer, content, chain)
             final.rest = rest.meaning
             // A reader of a stream has the refusal already.
-            if task.plan.interceptor != nil, task.plan.stream == nil {
+            if task.plan.interceptor != nil || chain.mirrors != nil, task.plan.stream == nil {
                 refusal = task.plan.validation?(response)
             }
             final.isRefusal = refusal != nil
@@ -222,9 +230,39 @@ extension RequestSteps {
                     return .finish(TaskOutcome(response: response, filePath: path))
                 case .failure(let error):
                     let error = error.with(failingURL: steps.chain.request.url)
-                    return .finish(TaskOutcome(response: response, error: error))
+                    return steps.downloadFailed(error, response)
                 }
             })
+    }
+
+    /// A complete download cannot be put where it belongs, or has another checksum.
+    private func downloadFailed(_ error: SessionError, _ response: SessionResponse) -> NextStep {
+        guard error.code == .checksumMismatch, case .ask(_, let keepsPart)? = failedAtMirror(error) else {
+            return .finish(TaskOutcome(response: response, error: error))
+        }
+        return turnToMirror(after: error, keepsPart: keepsPart)
+    }
+
+    // MARK: Mirrors
+
+    /// What follows a failed try at one of several URLs; nil for a single one, which is to be asked for.
+    private func failedAtMirror(_ error: SessionError) -> MirrorRules.Step? {
+        guard let mirrors = chain.mirrors else { return nil }
+        var bytes = MirrorRules.Bytes.none
+        if let file = content.file, let transfer, file.count > resumption.offset {
+            bytes = transfer.response?.statusCode == 206 ? .appended : .fromStart
+        }
+        return mirrors.failed(error, transfer?.response, bytes)
+    }
+
+    /// Asks for the content, or for the rest of it, at the URL that was chosen.
+    private func turnToMirror(after error: SessionError, keepsPart: Bool) -> NextStep {
+        guard let mirrors = chain.mirrors else { return .finish(outcome(error)) }
+        let record = keepsPart ? resumption.part(transfer, content, chain) : nil
+        if !keepsPart { throwAwayPart() }
+        task.publish(.mirror(mirrors.url, after: error))
+        beginAgain(with: record)
+        return prepare(.attempt)
     }
 }
 

@@ -34,6 +34,7 @@ final class RequestSteps {
         chain = RequestChain(task)
         content = ContentRouter(task.kind)
         resumption = Resumption(task, on: engine.reactor)
+        if let mirrors = chain.mirrors { mirrors.begin(continuing: resumption.formerURL) }
     }
 
     // MARK: Before an exchange
@@ -42,7 +43,11 @@ final class RequestSteps {
     func prepare(_ step: RequestStateMachine.Step) -> NextStep {
         switch step {
         case .attempt:
-            guard let interceptor = task.plan.interceptor else { return beginTry() }
+            guard let interceptor = task.plan.interceptor else {
+                if chain.mirrors != nil { chain.request = task.originalRequest }
+                return beginTry()
+            }
+            chain.secure()
             return .ask(adaptation(by: interceptor))
         case .request: return .exchange
         case .redirect: return followRedirect()
@@ -55,6 +60,8 @@ final class RequestSteps {
     }
 
     func beginTry() -> NextStep {
+        if let mirrors = chain.mirrors { chain.request = mirrors.placed(chain.request) }
+        chain.secure()
         resumption.preferPlainContent(chain, isDownload: content.isDownload)
         guard let plan = resumption.beginning(chain, isDownload: content.isDownload) else {
             return useCacheOrSend()
@@ -125,7 +132,7 @@ final class RequestSteps {
         }
         // A carrier without sockets has no connection to hand over.
         if let upgrade = task.plan.upgrade, let engine = engine as? TransferEngine {
-            transfer.takeover = upgrade.takeover(of: transfer, on: engine)
+            transfer.takeover = upgrade.takeover(of: UpgradedExchange(transfer, on: engine))
         }
         if let unsent { transfer.adoptBody(of: unsent) }
         unsent = nil
@@ -141,7 +148,10 @@ final class RequestSteps {
     }
 
     /// The exchange is over, and nothing of it is needed.
-    func forgetTransfer() { transfer = nil }
+    func forgetTransfer() {
+        transfer = nil
+        chain.secure()
+    }
 
     /// Keeps what a later exchange needs of this one.
     func leave(for step: RequestStateMachine.Step) {
@@ -164,9 +174,18 @@ final class RequestSteps {
         return task.plan.stream.map { resumption.serves($0, transfer, content, chain) } ?? true
     }
 
+    /// Another try begins, as an interceptor wants.
+    func beginRetry(with record: ResumeRecord?) {
+        retries.begin()
+        chain.mirrors?.beginRound()
+        beginAgain(with: record)
+    }
+
+    /// What has come is useless.
+    func throwAwayPart() { resumption.throwAway() }
+
     /// Goes back to the request before redirects, for another try.
     func beginAgain(with record: ResumeRecord?) {
-        retries.begin()
         resumption.beginTry(with: record, content, hasReader: task.plan.stream != nil)
         content.forgetFile()
         _ = chain.rewindRedirects()
@@ -250,6 +269,7 @@ final class RequestSteps {
     func route(_ head: SessionResponse, _ facts: ResponseHeadInfo) throws(SessionError) -> (
         any ContentSink, AsyncStep?
     ) {
+        chain.recordStrictTransport(head, isSecure: transfer?.isSecure == true)
         if head.statusCode == 101, let takeover = transfer?.takeover {
             task.setResponse(head)
             try takeover.accept(head)
@@ -261,7 +281,7 @@ final class RequestSteps {
         task.setResponse(head)
         let decision = try content.route(
             head, facts, chain, redirectLimit: task.session.configuration.maximumRedirects,
-            isChallenge: chain.isChallenge(head, engine))
+            isChallenge: chain.isChallenge(head, engine), sockets: transfer?.route?.calls)
         switch decision {
         case .sink(let sink)?: return (sink, nil)
         case .ask(.redirect(let proposed, let rules))?:

@@ -43,7 +43,9 @@ struct Resumption: ~Copyable {
 
     /// The content is wanted as it is on the server, since ranges count its bytes.
     func preferPlainContent(_ chain: RequestChain, isDownload: Bool) {
-        guard isDownload, checkpoints != nil, chain.request.headerFields[.acceptEncoding] == nil else {
+        guard isDownload, checkpoints != nil || chain.mirrors != nil,
+            chain.request.headerFields[.acceptEncoding] == nil
+        else {
             return
         }
         chain.request.headerFields[.acceptEncoding] = "identity"
@@ -54,13 +56,13 @@ struct Resumption: ~Copyable {
         guard known != nil || hasGivenRecord || isAnew || checkpoints != nil else { return nil }
         let given = chain.task.plan.record
         if known != nil || hasGivenRecord, let record = record ?? given {
-            return plan(record, base: chain)
+            return plan(chain.atMirror(record), base: chain)
         }
         if given == nil, isDownload, let record = checkpoints?.file.record(for: chain.request) {
             return plan(record, base: chain)
         }
         guard isAnew, let given else { return nil }
-        return .restart(chain.rules(toContinue: given).whole)
+        return .restart(chain.rules(toContinue: chain.atMirror(given)).whole)
     }
 
     /// How to continue with the record of the interrupted content.
@@ -238,9 +240,16 @@ struct Resumption: ~Copyable {
             known = Shared(record)
             return
         }
-        // A later process continues with the file that the resume file names.
-        if checkpoints == nil { file?.discard() } else { file?.keep() }
         openPart = nil
+        if checkpoints != nil {
+            // A later process continues with the file that the resume file names.
+            file?.keep()
+        } else if hasGivenRecord {
+            file?.discard()
+        } else {
+            // The next content overwrites it: others may have opened the file that they have named.
+            openPart = file
+        }
         // A file that is begun anew continues nothing; a reader has what has come.
         if !hasReader {
             known = nil
@@ -285,12 +294,13 @@ struct Resumption: ~Copyable {
     ) -> ResumeRecord? {
         guard let file = content.file ?? openPart else { return nil }
         // To continue content with a wrong checksum would end with the same one.
-        let isOfUse = failure.map { keepsPart && $0.code != .checksumMismatch } ?? false
+        let isWrong = failure?.code == .checksumMismatch
+        let isOfUse = failure.map { _ in keepsPart && !isWrong } ?? false
         let record = isOfUse ? record(of: file, response, chain, content.expected) : nil
         if record != nil {
             file.keep()
         } else {
-            file.discard()
+            if isWrong { file.remove() } else { file.discard() }
             checkpoints?.forget()
         }
         return record

@@ -34,9 +34,9 @@ struct RetryFlow {
 
     /// The request as the adapters want it.
     func adaptation(
-        _ interceptor: any RequestInterceptor, _ task: SessionTask
+        _ interceptor: any RequestInterceptor, _ chain: RequestChain
     ) -> @Sendable () async -> Result<SessionRequest, any Error> {
-        let (original, state) = (task.originalRequest, state(task, nil, sent: nil))
+        let (original, state) = (chain.originalRequest, state(chain.task, nil, sent: nil))
         return {
             do { return .success(try await interceptor.adapt(original, state: state)) } catch {
                 return .failure(error)

@@ -47,11 +47,11 @@ final class ServerTrustFlow {
                 })
         case .evaluateTrust:
             // The next handshake judges; a refusal is the error of the task then.
-            leftToRoots = chain.request.url.originText
+            leftToRoots = chain.origin
             return .send(chain.request)
         case .proceed:
             if let leaf = peer.certificates.first {
-                approvals?.approve(leaf.der, for: chain.request.url.originText)
+                approvals?.approve(leaf.der, for: chain.origin)
             }
             return .send(chain.request)
         case .fail(let error):

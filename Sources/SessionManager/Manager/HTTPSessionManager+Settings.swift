@@ -46,13 +46,14 @@ extension HTTPSessionManager {
 
     /// Another manager with the same ``settings-swift.property``, and connections and a session of its own.
     ///
-    /// ``cache``, ``encoder`` and ``decoder`` are shared, ``defaultHeaders`` and ``timeoutInterval`` copied;
-    /// delegate, interceptor and queue are not.
+    /// ``cache``, ``hsts``, ``encoder`` and ``decoder`` are shared, ``defaultHeaders`` and
+    /// ``timeoutInterval`` copied; delegate, interceptor and queue are not.
     ///
     /// - Throws: nothing for the settings of a manager that could be made.
     public func copy() throws(SessionError) -> HTTPSessionManager {
         let copy = try HTTPSessionManager(settings: settings)
         copy.cache = cache
+        copy.urlSessionManager.strictTransport = urlSessionManager.strictTransport
         copy.encoder = encoder
         copy.decoder = decoder
         copy.defaultHeaders = defaultHeaders

@@ -29,7 +29,8 @@ public final class HTTPSessionManager: Sendable {
     /// A manager.
     ///
     /// - Parameters:
-    ///   - baseURL: `http` or `https`; a slash is put behind a path that has none at its end.
+    ///   - baseURL: `http` or `https`, or a socket of this machine, `http+unix://%2Frun%2Fsnapd.socket`; a slash is
+    ///     put behind a path that has none at its end.
     ///   - configuration: limits, proxy and interface of its connections.
     ///   - securityPolicy: how servers are judged; pins need an https base.
     ///   - completionQueue: where blocks are called.
@@ -100,8 +101,8 @@ public final class HTTPSessionManager: Sendable {
     ///
     /// - Throws: ``SessionError/Code/badURL`` where the result is neither http nor https.
     public func url(_ address: String) throws(SessionError) -> URL {
-        guard let baseURL else { return try URL(spoken: address) }
-        guard let url = URIReference(address)?.resolved(against: baseURL), url.isSpoken else {
+        guard let baseURL else { return try URL(carried: address) }
+        guard let url = URIReference(address)?.resolved(against: baseURL), url.isCarried else {
             throw SessionError(
                 .badURL, "\(TextQuote(address)) is no address below \(baseURL.textWithoutUser)")
         }
@@ -109,10 +110,10 @@ public final class HTTPSessionManager: Sendable {
     }
 
     private static func directory(_ text: String) throws(SessionError) -> URL {
-        let url = try URL(spoken: text)
+        let url = try URL(carried: text)
         let path = url.path(percentEncoded: true)
         guard !path.isEmpty, !path.hasSuffix("/") else { return url }
         let end = text.firstIndex { $0 == "?" || $0 == "#" } ?? text.endIndex
-        return try URL(spoken: "\(text[..<end])/\(text[end...])")
+        return try URL(carried: "\(text[..<end])/\(text[end...])")
     }
 }

@@ -24,13 +24,53 @@ public struct SessionConfiguration: Sendable, Equatable, Codable, Configurable {
     /// session was made, none is looked for later. Credentials stand in the address, `http://user:password@host:port`, or are asked of
     /// the handler of challenges, except those for SOCKS.
     public var proxy: String?
+    /// The socket of this machine that all requests go to, whatever host their URLs name (unix(7)); nil for
+    /// none.
+    ///
+    /// A whole path, or `@` and the name of an abstract socket. The host of a URL goes into the field `Host`:
+    /// `http://localhost/v2/apps`. One socket alone can also stand in a URL, `http+unix://%2Frun%2Fsnapd.socket/v2/apps`,
+    /// without this setting. Neither needs a network, nor waits for one, nor uses ``proxy`` and
+    /// ``interface``.
+    public var unixSocket: String?
     /// Addresses of hosts, which are not looked up then: `HOST:PORT:ADDRESS[,ADDRESS]…` (CURLOPT_RESOLVE(3)).
     public var hostAddresses: [String] = []
+    /// The server that looks names up by https (RFC 8484), as `https://dns.example/dns-query`; nil asks the
+    /// system's resolver.
+    ///
+    /// Every name goes there (CURLOPT_DOH_URL(3)), those of hosts(5) and of the local network too, but for
+    /// `localhost`, those of ``hostAddresses`` and what a proxy looks up. The server's own name is the
+    /// system's to look up, unless it is an address or in ``hostAddresses``. It is verified by the trust
+    /// roots of the security policy, by older versions of libcurl (7.88) by the system's as well, and neither
+    /// pins nor a permission of invalid certificates are for it. Nothing of a name goes to a name server in
+    /// the clear, also where a line is left: <doc:TheLineBehindTheRouter>.
+    ///
+    /// The first transfer fails with ``SessionError/Code/missingLibrary`` where libcurl was built without it,
+    /// and with ``SessionError/Code/unsupportedURL`` for a URL without TLS.
+    public var dnsOverHTTPS: String?
+    /// The file of alternative services (`Alt-Svc`, RFC 7838), in the format of `curl --alt-svc`; empty for
+    /// memory alone, nil for none, the default.
+    ///
+    /// A server over TLS names another port, host or version by which it may be asked; its certificate has to
+    /// be for the host of the URL as before. libcurl keeps the list (CURLOPT_ALTSVC(3)): it is read when
+    /// the session sends its first request and written when the session ends, and a transfer beside others
+    /// may not know yet what another one was told. HTTP/3 is among the alternatives where libcurl has it.
+    ///
+    /// The first transfer fails with ``SessionError/Code/missingLibrary`` where libcurl was built without it,
+    /// and with the reason where the file is there and cannot be read.
+    public var alternativeServices: String?
     /// Whether requests with a body may go by HTTP/2; nil, the default: where libcurl is 8.2 or newer.
     ///
     /// Older ones (Debian 12 has 7.88) send a wrong body over HTTP/2 where the connection's buffer is full,
     /// as while several uploads share a slow network. `true`, at that risk, is for servers that want HTTP/2.
     public var sendsBodiesByHTTP2: Bool?
+    /// The most bytes of content a second that all transfers of the session receive together; nil for no
+    /// limit.
+    ///
+    /// For a device that shares its line with others. Each transfer's own limits hold besides
+    /// (``SessionCore/RequestOptions/maximumBytesPerSecond``).
+    public var maximumDownloadBytesPerSecond: Int64?
+    /// The most bytes of bodies a second that all transfers of the session send together; nil for no limit.
+    public var maximumUploadBytesPerSecond: Int64?
     /// How many redirects a task follows; 16.
     public var maximumRedirects = 16
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import EventLoop
 public import Reachability
 public import SessionCore
 
@@ -31,6 +32,18 @@ extension URLSessionManager {
         }
     }
 
+    /// The loop that managers share; an error where it has no thread.
+    package static var sharedReactor: Result<Reactor, SessionError> {
+        do throws(ReactorError) {
+            return .success(try Reactor.shared)
+        } catch {
+            return .failure(
+                SessionError(
+                    .outOfResources, "no thread for transfers can be started: \(error)",
+                    advice: "raise the limits of open files and threads (ulimit -n, ulimit -u)"))
+        }
+    }
+
     /// What a manager like this one is made of.
     public var settings: Settings {
         Settings(
@@ -48,12 +61,14 @@ extension URLSessionManager {
 
     /// Another manager with the same ``settings-swift.property``, and connections and a session of its own.
     ///
-    /// It uses the same ``cache``. Delegate, interceptor, handlers and completion queue are not copied.
+    /// It uses the same ``cache`` and ``hsts``. Delegate, interceptor, handlers and completion queue are not
+    /// copied.
     public func copy() -> URLSessionManager {
         let copy =
             makeCarrier.map { URLSessionManager(settings: settings, on: reactor, carriedBy: $0) }
             ?? URLSessionManager(settings: settings)
         copy.cache = cache
+        copy.strictTransport = strictTransport
         return copy
     }
 }

@@ -28,6 +28,7 @@ public final class URLSessionManager: Sendable {
         /// Both together, ready for tasks.
         var caching: CacheAccess?
         var monitors: [EventMonitor] = []
+        var strictTransport: StrictTransport?
 
         /// The plan of tasks without options.
         var ordinaryPlan: Shared<TaskPlan>?
@@ -39,9 +40,11 @@ public final class URLSessionManager: Sendable {
 
     /// What all sessions of this manager have in common.
     public let configuration: SessionConfiguration
-    let reactor: Result<Reactor, SessionError>
+    package let reactor: Result<Reactor, SessionError>
     /// Makes what carries out the transfers instead of libcurl; nil for libcurl.
     let makeCarrier: CarrierMaker?
+    /// nil where it speaks to the network alone.
+    private let sockets: SocketCalls?
     private let state: Mutex<State>
     private let hub = EventBroadcaster<SessionEvent>(isOrdered: true)
     /// Decides when tasks start, and holds them while there is no network.
@@ -62,15 +65,24 @@ public final class URLSessionManager: Sendable {
         completionQueue: DeliveryQueue = .own, queue: RequestQueue.Settings = RequestQueue.Settings()
     ) {
         self.configuration = configuration
+        sockets = .all
         makeCarrier = nil
-        do throws(ReactorError) {
-            reactor = .success(try Reactor.shared)
-        } catch {
-            reactor = .failure(
-                SessionError(
-                    .outOfResources, "no thread for transfers can be started: \(error)",
-                    advice: "raise the limits of open files and threads (ulimit -n, ulimit -u)"))
-        }
+        reactor = Self.sharedReactor
+        self.queue = RequestQueue(queue, reactor: try? reactor.get(), events: hub)
+        state = Mutex(State(serializer: responseSerializer, queue: completionQueue, policy: securityPolicy))
+    }
+
+    /// The same for a program that uses no sockets of this machine: nil, and no URL leads to one.
+    package init(
+        sockets: SocketCalls?, configuration: SessionConfiguration = SessionConfiguration(),
+        securityPolicy: SecurityPolicy = .default,
+        responseSerializer: any ResponseSerializer = JSONResponseSerializer(),
+        completionQueue: DeliveryQueue = .own, queue: RequestQueue.Settings = RequestQueue.Settings()
+    ) {
+        self.configuration = configuration
+        self.sockets = sockets
+        makeCarrier = nil
+        reactor = Self.sharedReactor
         self.queue = RequestQueue(queue, reactor: try? reactor.get(), events: hub)
         state = Mutex(State(serializer: responseSerializer, queue: completionQueue, policy: securityPolicy))
     }
@@ -80,9 +92,10 @@ public final class URLSessionManager: Sendable {
     /// The shared reachability manager watches another one: one that is never started takes its place.
     package init(
         configuration: SessionConfiguration, securityPolicy: SecurityPolicy, on reactor: Reactor,
-        queue: RequestQueue.Settings = RequestQueue.Settings()
+        queue: RequestQueue.Settings = RequestQueue.Settings(), sockets: SocketCalls? = .all
     ) {
         self.configuration = configuration
+        self.sockets = sockets
         makeCarrier = nil
         var queue = queue
         let idle = ReachabilityManager()
@@ -100,6 +113,7 @@ public final class URLSessionManager: Sendable {
     ) {
         configuration = settings.configuration
         self.makeCarrier = makeCarrier
+        sockets = nil
         self.reactor = reactor
         queue = RequestQueue(settings.queue, reactor: try? reactor.get(), events: hub)
         state = Mutex(
@@ -177,6 +191,12 @@ public final class URLSessionManager: Sendable {
         set { change { $0.cachedResponseHandler = newValue } }
     }
 
+    /// What the tasks that are made from now on know of hosts that want https alone; see ``hsts``.
+    var strictTransport: StrictTransport? {
+        get { state.withLock { $0.strictTransport } }
+        set { change { $0.strictTransport = newValue } }
+    }
+
     /// Get every step of the tasks that are made from now on; none unless set.
     public var eventMonitors: [EventMonitor] {
         get { state.withLock { $0.monitors } }
@@ -193,7 +213,8 @@ public final class URLSessionManager: Sendable {
                 if let session = state.sessions.current { return session }
                 let session = Session(
                     configuration: configuration, policy: state.policy, serverJudge: state.serverJudge,
-                    reactor: reactor, events: hub, queue: queue, makeCarrier: makeCarrier)
+                    reactor: reactor, events: hub, queue: queue, makeCarrier: makeCarrier,
+                    sockets: sockets)
                 state.sessions.current = session
                 return session
             }
@@ -281,6 +302,7 @@ public final class URLSessionManager: Sendable {
         plan.delegateHearsBytes = state.delegateHearsBytes
         plan.monitors = state.monitors
         plan.monitorsHearBytes = state.monitors.contains { $0.hearsOfBytes }
+        plan.strictTransport = state.strictTransport
         plan.cache = state.caching?.with(options.cachedResponseHandler)
         plan.interceptor = Interceptor.combining(manager: state.interceptor, request: options.interceptor)
         // Judged without content, an unfit media type is no reason to refuse a file.
@@ -299,6 +321,9 @@ public final class URLSessionManager: Sendable {
         let session = try session
         var request = request
         request.url = try request.url.withASCIIHost
+        if !plan.value.options.mirrors.isEmpty {
+            try MirrorFlow.check(plan.value.options.mirrors, of: request, kind)
+        }
         let task = SessionTask(Shared(request), kind: kind, session: session, plan: plan, block: block)
         let group = plan.value.options.completionGroup
         group?.enter()

@@ -96,6 +96,7 @@ final class LineMonitor {
         var isNeeded = false
         var kept: [ConnectionPair: Int32]?
         pools.forEachTransfer { transfer in
+            guard transfer.route == nil else { return }
             let pair = transfer.easy.flatMap { ConnectionPair($0) }
             var socket = monitor.descriptor(of: transfer)
             if socket == nil, let pair {

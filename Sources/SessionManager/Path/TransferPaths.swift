@@ -55,6 +55,7 @@ final class TransferPaths {
 
     /// A transfer begins.
     func begin(_ transfer: Transfer) {
+        guard transfer.route == nil else { return }
         lineMonitor?.begin()
         lookups.begin(transfer)
     }
@@ -111,7 +112,7 @@ final class TransferPaths {
     private func loss(
         of transfer: Transfer, _ losses: ConnectionMonitor.Losses, _ sentences: [ConnectionPair: String]
     ) -> String? {
-        guard let easy = transfer.easy else { return nil }
+        guard let easy = transfer.easy, transfer.route == nil else { return nil }
         if let pair = ConnectionPair(easy) { return sentences[pair] }
         if sockets.holdsConnection(of: transfer) { return losses.dead[transfer.socket] }
         // It still asks a name server, perhaps one of the lost network, or waits for a connection of the
@@ -195,7 +196,7 @@ struct ConnectionPair: Hashable {
 extension Transfer {
     /// Whether libcurl carries it out and has no connection for it yet.
     var isUnconnected: Bool {
-        guard let easy, response == nil, body.sent == 0 else { return false }
+        guard let easy, response == nil, body.sent == 0, route == nil else { return false }
         return ConnectionPair(easy) == nil
     }
 

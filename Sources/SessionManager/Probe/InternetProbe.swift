@@ -69,7 +69,8 @@ public final class InternetProbe: Sendable {
         self.init(
             configuration, provider: provider,
             manager: URLSessionManager(
-                configuration: session, securityPolicy: securityPolicy, on: reactor, queue: Self.queue),
+                configuration: session, securityPolicy: securityPolicy, on: reactor, queue: Self.queue,
+                sockets: nil),
             on: reactor, clock: clock, isBindingRefused: isBindingRefused)
     }
 

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EventLoop
+package import EventLoop
 
 /// A timer for whatever happens next by itself: one deadline at a time, which may be moved; on the loop's
 /// thread.
-final class DeadlineTimer {
+package final class DeadlineTimer {
     private let reactor: Reactor
     private let onDeadline: () -> Void
     private var timer: TimerID?
     private var deadline = Int64.max
 
     /// - Parameter onDeadline: called when the deadline has come; there is none then.
-    init(on reactor: Reactor, onDeadline: @escaping () -> Void) {
+    package init(on reactor: Reactor, onDeadline: @escaping () -> Void) {
         self.reactor = reactor
         self.onDeadline = onDeadline
     }
 
     /// Sets the deadline, in nanoseconds as `Reactor.now`; the greatest number is none.
-    func set(_ next: Int64) {
+    package func set(_ next: Int64) {
         guard next != deadline else { return }
         deadline = next
         guard next < .max else {
@@ -32,7 +32,7 @@ final class DeadlineTimer {
         }
     }
 
-    func cancel() { set(.max) }
+    package func cancel() { set(.max) }
 }
 
 /// The limit of time for a whole task, which counts only while the task waits for the server.

@@ -88,7 +88,10 @@ final class NetworkGate {
         }
         let wanted = executor.options.interface ?? executor.task.session.configuration.interface
         let binding = wanted.map { PathBinding.interface($0) } ?? machine.binding
-        return Access(binding: binding == .any || executor.request.url.isOnThisMachine ? .any : binding)
+        let isLocal =
+            binding == .any || executor.task.session.configuration.unixSocket != nil
+            || executor.request.url.isOnThisMachine
+        return Access(binding: isLocal ? .any : binding)
     }
 
     /// Whether the clock explains a failure, and is waited for from now on.

@@ -45,7 +45,9 @@ public struct OfflineRetrier: RequestRetrier {
     public func retry(
         _ request: SessionRequest, state: RequestState, after error: any Error
     ) async -> RetryDecision {
-        guard state.retryCount < retryLimit, state.response == nil, request.body?.isRewindable ?? true,
+        // What runs on this machine waits for no network.
+        guard !request.url.isOnThisMachine, state.retryCount < retryLimit, state.response == nil,
+            request.body?.isRewindable ?? true,
             let failure = SessionError.chain(of: error).first(where: { errorCodes.contains($0.code) }),
             // Behind a redirect the server that has led there has carried it out.
             failure.code != .networkConnectionLost && state.redirectedRequest == nil

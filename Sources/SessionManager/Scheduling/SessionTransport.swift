@@ -12,15 +12,17 @@ final class SessionTransport {
     /// Whether a delegate is asked about servers.
     private let asksAboutServers: Bool
     private let makeCarrier: CarrierMaker?
+    private let sockets: SocketCalls?
     private var carrier: (any TransferCarrier)?
     /// The carrier, where it is libcurl's engine.
     private var engine: TransferEngine?
 
     init(
         reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy,
-        asksAboutServers: Bool, makeCarrier: CarrierMaker?
+        asksAboutServers: Bool, makeCarrier: CarrierMaker?, sockets: SocketCalls?
     ) {
         self.makeCarrier = makeCarrier
+        self.sockets = sockets
         self.reactor = reactor
         self.configuration = configuration
         self.policy = policy
@@ -38,7 +40,8 @@ final class SessionTransport {
             return new
         }
         let new = try TransferEngine(
-            reactor: reactor, configuration: configuration, policy: policy, asks: asksAboutServers)
+            reactor: reactor, configuration: configuration, policy: policy, asks: asksAboutServers,
+            sockets: sockets)
         new.rescues = rescues
         new.lines = lines
         (engine, carrier) = (new, new)

@@ -23,6 +23,8 @@ package final class TLSSettings: Sendable {
     package let plan: TLSPlan
     /// The proxy that is spoken to by TLS, which has certificates of its own.
     let proxy: TrustHost?
+    /// The server that looks names up by https, which is no server of the policy either.
+    let resolver: TrustHost?
     let pinnedKeys: Set<PublicKeyPin>
     let pinnedAnchors: TrustAnchors?
     let extraAnchors: TrustAnchors?
@@ -41,11 +43,13 @@ package final class TLSSettings: Sendable {
     /// A proxy that is spoken to by TLS and not named by `tlsProxy`, a URL, is judged like the servers.
     /// Throws for unreadable files, and ``SessionError/Code/missingLibrary`` for what this libcurl cannot do.
     package init(
-        _ policy: SecurityPolicy, _ library: CurlLibrary, asks: Bool = false, tlsProxy: String? = nil
+        _ policy: SecurityPolicy, _ library: CurlLibrary, asks: Bool = false, tlsProxy: String? = nil,
+        resolver: String? = nil
     ) throws(SessionError) {
         self.policy = policy
         plan = try TLSPlan(policy, TLSBackend(library.tlsBackend), asks: asks)
         proxy = tlsProxy.flatMap { TrustHost(proxy: $0) }
+        self.resolver = resolver.flatMap { TrustHost(proxy: $0) }
         roots = try Self.roots(plan.onlyRoots)
         sharesSystemRoots = plan.verifiesPeer && plan.onlyRoots == nil && SystemRoots.canBeShared(library)
         if plan.isEvaluated {

@@ -40,7 +40,7 @@ public final class Session: Sendable {
     init(
         configuration: SessionConfiguration, policy: SecurityPolicy, serverJudge: (any SessionDelegate)?,
         reactor: Reactor, events: EventBroadcaster<SessionEvent>, queue: RequestQueue,
-        makeCarrier: CarrierMaker?
+        makeCarrier: CarrierMaker?, sockets: SocketCalls?
     ) {
         self.queue = queue
         self.serverJudge = serverJudge
@@ -52,7 +52,7 @@ public final class Session: Sendable {
         transport = LoopBound(
             SessionTransport(
                 reactor: reactor, configuration: configuration, policy: policy,
-                asksAboutServers: serverJudge != nil, makeCarrier: makeCarrier),
+                asksAboutServers: serverJudge != nil, makeCarrier: makeCarrier, sockets: sockets),
             to: reactor)
     }
 

@@ -245,7 +245,7 @@ public final class SessionTask: Sendable {
     }
 
     /// Has `body` called with the outcome, at once where it has ended.
-    func whenEnded(_ body: @escaping @Sendable (TaskOutcome) -> Void) { wait(.block(body)) }
+    package func whenEnded(_ body: @escaping @Sendable (TaskOutcome) -> Void) { wait(.block(body)) }
 
     private func wait(_ waiter: Waiter) {
         let outcome: TaskOutcome? = record.withLock { record in

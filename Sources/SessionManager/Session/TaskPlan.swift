@@ -21,11 +21,20 @@ struct TaskPlan: Sendable {
     /// Decodes the content, where a retrier may be asked about a failure of that.
     var serialization: (@Sendable (Data, SessionResponse) -> SerializedContent)?
     /// Where a download goes; nil leaves it where it was received.
-    var destination: DownloadPlacement?
+    var destination: DownloadPlacement? {
+        didSet {
+            // A checksum proves that content of several servers belongs together.
+            if !options.mirrors.isEmpty, destination?.isChecked == true {
+                options.continuesWithoutValidator = true
+            }
+        }
+    }
     /// Continues with an earlier download.
     var record: ResumeRecord?
     /// The manager's response cache; nil where there is none.
     var cache: CacheAccess?
+    /// The hosts that are spoken to by https alone; nil where any may be asked by http.
+    var strictTransport: StrictTransport?
     /// Get its steps.
     var monitors: [EventMonitor] = []
     /// Whether the delegate gets bytes.

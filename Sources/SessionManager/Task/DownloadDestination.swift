@@ -35,10 +35,12 @@ public struct DownloadDestination: Sendable, Equatable {
 /// A type instead of a closure: a trailing closure is always the completion block.
 public struct DownloadPlacement: Sendable {
     let choose: @Sendable (_ temporaryPath: String, SessionResponse) -> DownloadDestination?
+    /// Whether it is known beforehand that a checksum is compared.
+    var isChecked = false
 
     /// This destination.
     public static func file(_ destination: DownloadDestination) -> DownloadPlacement {
-        DownloadPlacement { _, _ in destination }
+        DownloadPlacement(choose: { _, _ in destination }, isChecked: destination.sha256 != nil)
     }
 
     /// This path, where nothing may be yet.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import FoundationEssentials
 public import Reachability
 public import SessionCore
 
@@ -43,6 +44,18 @@ public struct TaskOptions: Sendable, Configurable {
     /// file with `.part` at the end of its name unless named, and is kept as with ``keepsPartialFile``. What
     /// has changed, or cannot be sent in part, comes anew. Remove both files to begin from the start.
     public var resumeFile: String?
+    /// Other URLs of the content of a download, http or https; none.
+    ///
+    /// Asked in their order where the request's URL cannot be reached, is not trusted, falls silent, answers
+    /// with a status that is not acceptable, or breaks off again and again; a lost network is waited for as
+    /// always. What one has given is continued at another where the ``DownloadDestination`` has a checksum,
+    /// or where both send the same strong `ETag`; else the content comes anew. A URL whose content has
+    /// another checksum is not asked again. Interceptors are asked about retries when each URL has failed.
+    ///
+    /// Header fields go to each of them, secrets (``SessionCore/SensitiveFields``) and ``credential`` only to
+    /// the request's own origin. The response's URL tells which one answered, ``TaskStep/mirror(_:after:)``
+    /// each change.
+    public var mirrors: [URL] = []
     /// Sent when the server asks for it; offered to handlers as the proposed credential.
     public var credential: Credential?
 

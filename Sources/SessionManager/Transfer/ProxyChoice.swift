@@ -89,6 +89,8 @@ extension ProxyChoice {
     package init?(for url: URL, configured: String? = nil, environment: [String: String]) {
         let environment = environment.filter { !$0.value.isEmpty }
         let scheme = url.scheme?.lowercased() ?? ""
+        // A socket of this machine.
+        if scheme.hasSuffix("+unix") { return nil }
         let exceptions = Self.exceptions.lazy.compactMap { environment[$0] }.first ?? ""
         guard !Self.isExcepted(url.host() ?? "", exceptions) else { return nil }
         if let configured {

@@ -1,34 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
-import EventLoop
-import SessionCore
-
-/// What a task wants instead of libcurl's exchanges: their connections.
-protocol ConnectionUpgrade: AnyObject, Sendable {
-    /// What takes over the connection of the next exchange; called on the loop's thread.
-    func takeover(of transfer: Transfer, on engine: TransferEngine) -> any ConnectionTakeover
-}
-
-/// Sends a request over a connection that libcurl has made, and speaks another protocol there once the server
-/// agrees; on the loop's thread, and never called inside libcurl.
-protocol ConnectionTakeover: AnyObject {
-    /// Whether ``connected(_:)`` was called.
-    var hasConnection: Bool { get }
-    /// The connection stands; nothing was sent over it.
-    func connected(_ connection: TakenConnection)
-    /// The server has answered with status 101; throws where it must not be believed.
-    func accept(_ head: SessionResponse) throws(SessionError)
-    /// The user stops the bytes, or lets them flow again.
-    func setHeld(_ isHeld: Bool)
-    /// The connection is about to be closed, or none comes; may be called again.
-    func connectionEnds()
-}
+package import EventLoop
+package import SessionCore
 
 /// A connection that libcurl has made, with its proxy's tunnel and its TLS, and no longer looks at
 /// (CURLOPT_CONNECT_ONLY(3)); on the loop's thread.
-final class TakenConnection {
-    enum Result {
+package final class TakenConnection {
+    package enum Result {
         case bytes(Int)
         /// Nothing now: it has to be waited for.
         case notYet
@@ -43,7 +22,7 @@ final class TakenConnection {
     private var watch: WatchID?
     private var interest = Interest.nothing
     /// Called when it is ready for what is waited for.
-    var onReady: ((Readiness) -> Void)?
+    package var onReady: ((Readiness) -> Void)?
 
     init(_ easy: EasyHandle, _ sockets: CurlSockets, on reactor: Reactor) {
         self.easy = easy
@@ -53,7 +32,7 @@ final class TakenConnection {
     }
 
     /// Reads what has come.
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Result {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) -> Result {
         guard let start = buffer.baseAddress else { return .notYet }
         var count = 0
         let code = ccurl_easy_recv(easy.raw, start, buffer.count, &count)
@@ -61,7 +40,7 @@ final class TakenConnection {
     }
 
     /// Sends bytes; after ``Result/notYet`` the same ones come again, from the same address.
-    func write(_ bytes: UnsafeRawBufferPointer) -> Result {
+    package func write(_ bytes: UnsafeRawBufferPointer) -> Result {
         guard let start = bytes.baseAddress else { return .bytes(0) }
         var count = 0
         let code = ccurl_easy_send(easy.raw, start, bytes.count, &count)
@@ -84,7 +63,7 @@ final class TakenConnection {
     }
 
     /// Waits for what is named, from now on.
-    func wait(for interest: Interest) {
+    package func wait(for interest: Interest) {
         guard interest != self.interest else { return }
         self.interest = interest
         if let watch, reactor.change(watch, to: interest) { return }
@@ -92,8 +71,27 @@ final class TakenConnection {
         watch = try? reactor.watch(socket, for: interest) { [weak self] in self?.onReady?($0) }
     }
 
+    /// The cookies of the session, each a line of libcurl's jar (CURLOPT_COOKIELIST(3)).
+    package var cookieLines: [String] {
+        var list: UnsafeMutablePointer<curl_slist>?
+        guard ccurl_get_list(easy.raw, CURLINFO_COOKIELIST, &list) == CURLE_OK, let first = list else {
+            return []
+        }
+        defer { ccurl_list_free(first) }
+        var lines: [String] = []
+        var next: UnsafeMutablePointer<curl_slist>? = first
+        while let item = next {
+            if let text = item.pointee.data { lines.append(String(cString: text)) }
+            next = item.pointee.next
+        }
+        return lines
+    }
+
+    /// Puts a cookie into the session's jar.
+    package func store(cookieLine: String) { easy.set(CURLOPT_COOKIELIST, cookieLine) }
+
     /// Ends the waiting: libcurl is about to close the socket.
-    func release() {
+    package func release() {
         onReady = nil
         if let watch = watch.take() { reactor.unwatch(watch) }
     }

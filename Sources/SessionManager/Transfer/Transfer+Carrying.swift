@@ -49,7 +49,8 @@ extension Transfer {
     /// `Name:` for one of its own that is left out.
     package var headerLines: [String] {
         var lines: [String] = []
-        EasyHandle.headerLines(of: request, SentFields(request)) { lines.append($0) }
+        let sent = SentFields(request)
+        EasyHandle.headerLines(of: request, sent, expects: sent.expectsContinue) { lines.append($0) }
         return lines
     }
 

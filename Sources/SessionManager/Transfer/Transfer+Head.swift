@@ -19,6 +19,7 @@ extension Transfer {
         stopAwaiting()
         // Interim responses (RFC 9110 §15.2) announce another one.
         if status < 200, status != 101 { return true }
+        if status == 417, losesExpectation() { return false }
         facts = ResponseHeadInfo(fields)
         let head = SessionResponse(
             url: request.url, statusCode: status, version: version, headerBlock: [UInt8](fields),

@@ -15,8 +15,10 @@ package final class Transfer {
     /// Under which conditions; read where they lie.
     var options: RequestOptions { _read { yield sharedRequest.value.sharedOptions.value } }
     private let sharedRequest: Shared<SessionRequest>
-    /// Its URL as text.
+    /// Its URL as text, as the server sees it.
     let address: String
+    /// Its way to a socket of this machine; nil over the network.
+    let route: SocketRoute?
     /// Nil when it has ended.
     private(set) var delegate: (any TransferDelegate)?
     /// Its handle, while libcurl carries it out.
@@ -62,6 +64,8 @@ package final class Transfer {
     var index = 0
     private let clock: LoopClock
     var facts = ResponseHeadInfo()
+    /// What has become of its expectation, where it has one.
+    var expectation = ContinueExpectation.asWanted
     /// How its connection ends, where only that ends the content.
     var tlsEnding: TLSEnding?
     /// Whether it goes over TLS.
@@ -100,12 +104,19 @@ package final class Transfer {
         sharedRequest = request
         self.priority = priority
         self.delegate = delegate
-        address = request.value.url.absoluteString
-        (origin, isSecure) = engine.origin(of: address)
-        isAlone = isSecure && Self.needsOwnConnection(request.value, engine)
-        pace = request.value.sharedOptions.value.maximumBytesPerSecond.map {
-            TransferPace(bytesPerSecond: $0, turn: engine.turn)
+        let text = request.value.url.absoluteString
+        route = engine.route(to: text)
+        if let route {
+            (address, origin, isSecure) = (route.address, route.origin, route.isSecure)
+        } else {
+            address = text
+            (origin, isSecure) = engine.origin(of: text)
         }
+        isAlone = isSecure && Self.needsOwnConnection(request.value, engine)
+        pace = TransferPace.make(
+            content: request.value.sharedOptions.value.maximumBytesPerSecond,
+            body: request.value.sharedOptions.value.maximumUploadBytesPerSecond, engine.sessionPace,
+            turn: engine.turn)
         firstByte = request.value.sharedOptions.value.timeouts.firstByte.map {
             FirstByteLimit($0, self, turn: engine.turn)
         }
@@ -118,6 +129,9 @@ package final class Transfer {
         case .http2, .http3, nil: request.body != nil && !engine.sendsBodiesByHTTP2
         }
     }
+
+    /// The host whose certificate is to come.
+    var serverName: String { route?.isNamedByURL == true ? "localhost" : request.url.host() ?? "" }
 
     /// Begins to count how long the server takes, where that is limited and it has the whole request.
     func awaitAnswer() { if body.isSent { firstByte?.begin() } else { firstByte?.end() } }

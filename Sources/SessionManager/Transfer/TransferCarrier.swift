@@ -21,6 +21,8 @@ package protocol TransferCarrier: AnyObject {
     var approvals: ServerTrustCache? { get }
     /// When links, addresses or routes have changed for the last time, as far as that was reported.
     var pathChange: Int64? { get }
+    /// What its transfers may send and receive together; nil for no limit.
+    var sessionPace: SessionPace? { get }
     /// How many transfers wait for a slot.
     var waiting: Int { get }
 
@@ -40,6 +42,8 @@ package protocol TransferCarrier: AnyObject {
     func metrics(of transfer: Transfer) -> TransferMetrics?
     /// The origin of a URL that is written as text, and whether it is spoken to by TLS.
     func origin(of address: String) -> (origin: String, isSecure: Bool)
+    /// The way to a URL whose server listens on a socket of this machine; nil for the network.
+    func route(to address: String) -> SocketRoute?
     /// The proxy of a URL; nil where its server is spoken to directly.
     func proxy(for url: URL) -> ProxyChoice?
     /// The proxy that may answer requests for a URL in the server's place.
@@ -53,6 +57,8 @@ extension TransferCarrier {
     package var sendsBodiesByHTTP2: Bool { true }
     package var approvals: ServerTrustCache? { nil }
     package var pathChange: Int64? { nil }
+    package var sessionPace: SessionPace? { nil }
+    package func route(to address: String) -> SocketRoute? { nil }
     package func proxy(for url: URL) -> ProxyChoice? { nil }
     package func forwardingProxy(for url: URL) -> ProxyChoice? { nil }
 }

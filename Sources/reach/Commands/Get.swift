@@ -10,7 +10,7 @@ import Synchronization
 /// `reach get`: fetches one URL completely, or leaves no file; libcurl is loaded when the request starts.
 struct Get: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Fetch a URL to a file, whole or not at all, or to standard output.",
+        abstract: "Fetch URLs to files, whole or not at all, or to standard output.",
         discussion: """
             A file is written as FILE.part and renamed when it is complete and its checksum is right; until then an older \
             FILE stays as it is, and FILE keeps its owner and mode. Content that was cut off is resumed at once, or kept with a \
@@ -23,6 +23,10 @@ struct Get: ParsableCommand {
             standard error where the content goes to standard output. With --sha256 nothing reaches standard output \
             before all of it was checked.
 
+            Several URLs are fetched at once, and one that fails does not end the others; those to standard output follow \
+            one another. -H, -d and -m are for each. The exit code is 0 when all were fetched, else that of the first that \
+            was not, in the order of the URLs. With --resume the same command goes on where it was interrupted.
+
             Exit codes: 0 fetched; 2 timed out; 4 the server refuses with a status such as 404; 5 the server's fault: a \
             status such as 503, or no proper HTTP; 6 no connection, or it broke; 7 TLS fails, or no pin fits; 8 wrong \
             checksum; 64 wrong usage; 69 libcurl is missing; 74 a file cannot be read or written; 130 interrupted.
@@ -30,17 +34,19 @@ struct Get: ParsableCommand {
             Examples:
               reach get https://example.com/firmware.bin -O --resume
               reach get https://example.com/state -X PUT -d @state.json
+              reach get -i images.txt --output-dir images --resume
               reach get https://192.0.2.7/ --cacert root.pem --pin sha256//…
             """)
 
     @Argument(
-        help: ArgumentHelp("What to fetch: an http or https URL.", valueName: "url"), transform: Value.url)
-    var url: URL
+        help: ArgumentHelp("What to fetch: http or https URLs.", valueName: "url"), transform: Value.url)
+    var urls: [URL] = []
 
     @OptionGroup var content: GetContentOptions
+    @OptionGroup var many: GetManyOptions
     @OptionGroup var connection: GetConnectionOptions
 
-    @Flag(name: .customLong("json"), help: "Tell what happened as JSON, one object on one line.")
+    @Flag(name: .customLong("json"), help: "Tell what happened as JSON, one object on one line for each URL.")
     var json = false
 
     @Option(
@@ -54,7 +60,35 @@ struct Get: ParsableCommand {
     var isQuiet = false
 
     func validate() throws {
-        try content.validate(url)
+        if urls.isEmpty, many.list == nil { throw ValidationError("give a URL, or a file of URLs with -i.") }
+        try content.validate(urls.count)
+        for url in urls + many.mirrors { try check(url) }
+        let jobs = try jobs()
+        let hasStandardOutput = jobs.contains { $0.name == nil }
+        if content.isResuming, hasStandardOutput {
+            throw ValidationError("--resume needs a file (-o or -O).")
+        }
+        if hasStandardOutput, let parallel = many.parallel, parallel > 1 {
+            throw ValidationError(
+                "what goes to standard output is fetched one after the other; leave out -j.")
+        }
+        if content.checksum != nil, urls.count != 1 || many.list != nil {
+            throw ValidationError("--sha256 is for one URL; of several, write sha256= into a file for -i.")
+        }
+        if many.list == "-", content.data.contains("@-") {
+            throw ValidationError("standard input is either the list of URLs or the data.")
+        }
+        guard !many.mirrors.isEmpty else { return }
+        guard content.checksum != nil else {
+            throw ValidationError("--mirror needs --sha256, and is for one URL.")
+        }
+        if !content.data.isEmpty || content.method ?? .get != .get {
+            throw ValidationError("only GET has mirrors.")
+        }
+    }
+
+    /// Refuses what a URL makes useless or impossible.
+    func check(_ url: URL) throws {
         try connection.validateProxy(for: url)
         if !connection.pins.isEmpty, url.scheme?.lowercased() != "https" {
             throw ValidationError("--pin protects nothing over plain http; use an https URL.")
@@ -65,100 +99,83 @@ struct Get: ParsableCommand {
         // Before any thread starts: threads inherit the handling of signals.
         let waiter: MainThreadWaiter
         do throws(ReactorError) { waiter = try MainThreadWaiter(forTask: true) } catch {
-            var report = GetReport(url: url)
-            report.fail(SessionError(.outOfResources, "nothing can be waited for: \(error)"))
-            try notify(report)
-            throw ExitCode.unavailable
+            let failure = SessionError(.outOfResources, "nothing can be waited for: \(error)")
+            throw fail(urls, failure) ?? .unavailable
         }
         let began = Clock.monotonic
         let limit = connection.maximumTime.flatMap { $0 == .zero ? nil : began + $0 }
-        let target = try content.target(url, until: limit)
-        var request = try content.request(url, connection, until: limit)
+        var jobs = try jobs()
+        if let list = many.list { jobs += try self.jobs(of: GetList.read(list), in: list) }
+        guard let first = jobs.first else { return }
+        if jobs.contains(where: { !$0.mirrors.isEmpty }) { try requireGet() }
+        try many.checkFolder()
+        var targets: [GetTarget] = []
+        for job in jobs { targets.append(try job.target(until: limit)) }
+        try GetJob.check(targets)
+        var request = try content.request(first.url, connection, until: limit)
         // The time that its files have taken, in whole seconds, counts.
         request.options.timeouts.total? -= .seconds((Clock.monotonic - began).components.seconds)
         let manager = URLSessionManager(
-            configuration: connection.configuration, securityPolicy: connection.policy,
+            sockets: nil, configuration: connection.configuration, securityPolicy: connection.policy,
             responseSerializer: HTTPResponseSerializer())
         do throws(SessionError) {
-            try GetNetwork.follow(request.url, manager.queue, connection)
+            try GetNetwork.follow(jobs.flatMap { [$0.url] + $0.mirrors }, manager.queue, connection)
         } catch {
+            throw fail(jobs.map(\.url), error) ?? .unavailable
+        }
+        let transfers = transfers(jobs, targets, request, manager)
+        let run = GetRun(transfers, failsEarly: many.failsEarly, waiter: waiter)
+        let isOutput = targets.contains { $0.isStandardOutput }
+        let progress = GetProgress(
+            isQuiet ? .none : self.progress, showsContent: isOutput, isJSON: json)
+        var end = GetEnd(jobs.map(\.url), isJSON: json, isQuiet: isQuiet, writesContent: isOutput)
+        run.start(isOutput ? 1 : many.parallel ?? GetManyOptions.usualParallel)
+        try end.follow(run, waiter, progress)
+        if let code = end.exitCode { throw code }
+    }
+
+    /// Has each URL reported as failed; the exit code.
+    private func fail(_ urls: [URL], _ error: SessionError) -> ExitCode? {
+        var end = GetEnd(urls, isJSON: json, isQuiet: isQuiet, writesContent: false)
+        for (number, url) in urls.enumerated() {
             var report = GetReport(url: url)
             report.fail(error)
-            try notify(report)
-            throw report.failure?.exitCode ?? .unavailable
+            try? end.notify(report, of: number)
         }
-        let meter = GetMeter()
-        manager.interceptor = connection.retryCount == 0 ? nil : GetRetries(connection.retryCount, meter)
-        let output: PacedOutput? =
+        return end.exitCode
+    }
+
+    /// One transfer for each content, by one manager.
+    private func transfers(
+        _ jobs: [GetJob], _ targets: [GetTarget], _ request: SessionRequest, _ manager: URLSessionManager
+    ) -> [GetTransfer] {
+        let records = GetRecords()
+        if targets.contains(where: { if case .file = $0 { true } else { false } }) {
+            manager.delegate = records
+        }
+        if jobs.contains(where: { !$0.mirrors.isEmpty }) { manager.eventMonitors = [records.monitor] }
+        return zip(jobs, targets).map { job, target in
+            var request = request
+            request.url = job.url
+            let meter = GetMeter(name: jobs.count > 1 ? job.name ?? job.url.host() ?? "" : nil)
+            var output: PacedOutput?
             if case .stream(let stream, _) = target {
-                PacedOutput(stream, limit: request.options.timeouts.total)
-            } else { nil }
-        let transfer = GetTransfer(
-            manager: manager, request: request, condition: connection.condition, target: target,
-            isResuming: content.isResuming, checksum: content.checksum, wantsChecksum: json, meter: meter,
-            output: output)
-        let box = Mutex<GetReport?>(nil)
-        let progress = GetProgress(
-            isQuiet ? .none : self.progress, showsContent: target.isStandardOutput, isJSON: json)
-        let work = Task {
-            let report = await transfer.run()
-            box.withLock { $0 = report }
-            waiter.finish()
-        }
-        let end = watch(waiter, meter, progress)
-        if end == .interrupted {
-            work.cancel()
-            output?.interrupt()
-            // Stored bytes are synced and recorded; a blocked reader, or a second signal, ends that.
-            let limit = Clock.monotonic + .seconds(5)
-            _ = waiter.wait(watchesOutput: false, until: { limit })
-        }
-        if progress.interval != nil, let sentence = meter.consumeRetry() { progress.notify(sentence) }
-        progress.clear()
-        guard var report = box.withLock({ $0 }) else {
-            complain("interrupted")
-            throw ExitCode.interrupted
-        }
-        if end == .interrupted, report.failure != nil { report.interrupt() }
-        try notify(report)
-        if let failure = report.failure { throw failure.exitCode }
-    }
-
-    /// Draws progress until the work is done or a signal comes.
-    private func watch(_ waiter: MainThreadWaiter, _ meter: GetMeter, _ progress: GetProgress)
-        -> MainThreadWaiter.End
-    {
-        guard let interval = progress.interval else {
-            return waiter.wait(watchesOutput: false, until: { nil })
-        }
-        while true {
-            let next = Clock.monotonic + interval
-            let end = waiter.wait(watchesOutput: false, until: { next })
-            guard end == .timedOut else { return end }
-            if let sentence = meter.consumeRetry() { progress.notify(sentence) }
-            if let reason = meter.waitingReason {
-                progress.wait(reason, meter.moment?.progress)
-            } else if let moment = meter.moment {
-                progress.show(moment, elapsed: meter.elapsed)
+                output = PacedOutput(stream, limit: request.options.timeouts.total)
             }
+            return GetTransfer(
+                manager: manager, records: records, request: request, condition: connection.condition,
+                target: target, isResuming: content.isResuming,
+                isOneOfMany: jobs.count > 1 || many.list != nil,
+                mirrors: job.mirrors,
+                retries: connection.retryCount == 0 ? nil : GetRetries(connection.retryCount, meter),
+                checksum: job.checksum, wantsChecksum: json, meter: meter, output: output)
         }
     }
 
-    private func notify(_ report: GetReport) throws(ExitCode) {
-        if json {
-            var line = TextLine()
-            report.writeJSON(to: &line)
-            let stream = report.isOnStandardOutput ? StandardStream.error : .output
-            return try stream.write(line.bytes).check()
-        }
-        if let failure = report.failure { return complain(report.sentence(of: failure)) }
-        guard !isQuiet else { return }
-        let terminal = Terminal(descriptor: StandardStream.error.descriptor)
-        // Ends the content's last line, if it has no line feed.
-        let gap =
-            report.leavesLineOpen && terminal.isTerminal
-            && Terminal(descriptor: StandardStream.output.descriptor).isTerminal
-        StandardStream.error.write(
-            (gap ? "\n" : "") + terminal.style(.never).sentence(report.sentence) + "\n")
+    /// Refuses mirrors of anything but GET: a list may name some.
+    private func requireGet() throws(ExitCode) {
+        guard !content.data.isEmpty || content.method ?? .get != .get else { return }
+        complain("only GET has mirrors.")
+        throw .usage
     }
 }

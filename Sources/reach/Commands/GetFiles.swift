@@ -8,7 +8,7 @@ import SessionManager
 import Synchronization
 
 /// The files of a download: the destination, and beside it the partial file with a record of its origin.
-final class GetFiles: SessionDelegate {
+final class GetFiles: Sendable {
     /// The destination of the whole file.
     let path: String
     var part: String { "\(path).part" }
@@ -16,16 +16,22 @@ final class GetFiles: SessionDelegate {
     var recordPath: String { "\(path).part.resume" }
     /// Whether a checksum verifies the file.
     let isChecked: Bool
+    /// Whether any of several servers continues the part.
+    private let hasMirrors: Bool
     /// Locked while this process writes.
     private let lock = Mutex<OwnedDescriptor?>(nil)
     /// The rights of the file that is replaced.
     private let former = Mutex<FileRights?>(nil)
     private let syncing = PeriodicSync()
 
-    init(_ path: String, isChecked: Bool = false) {
+    init(_ path: String, isChecked: Bool = false, hasMirrors: Bool = false) {
         self.path = path
         self.isChecked = isChecked
+        self.hasMirrors = hasMirrors
     }
+
+    /// Whether an earlier run has left the whole file, and no part of it.
+    var isFinished: Bool { access(path, F_OK) == 0 && access(part, F_OK) != 0 && errno == ENOENT }
 
     /// Locks the file against other processes.
     func begin() throws(SessionError) {
@@ -84,23 +90,23 @@ final class GetFiles: SessionDelegate {
     }
 
     /// Writes the record before the first byte of content, so that it exists however this process ends.
-    func task(_ task: SessionTask, didReceive response: SessionResponse) async -> ResponseDisposition {
-        let request = task.originalRequest
+    func begin(_ request: SessionRequest, _ response: SessionResponse) {
         // Otherwise the download continues, and the record exists.
-        guard response.statusCode == 200 else { return .allow }
+        guard response.statusCode == 200 else { return }
         // Emptied first: bytes of an earlier version must never lie beside the record of a later one.
         _ = truncate(part, 0)
         if ResumeRules.canRecord(request, response: response, isChecked: isChecked),
             let record = try? ResumeRecord(
-                request: request, response: response, receivedBytes: 0, totalBytes: response.contentLength,
-                partialFile: part), write(record)
+                request: request,
+                // Another server has other validators.
+                response: hasMirrors ? SessionResponse(url: response.url, statusCode: 200) : response,
+                receivedBytes: 0, totalBytes: response.contentLength, partialFile: part), write(record)
         {
             syncing.begin { [weak self] in self?.sync() }
         } else {
             // Without a record the next attempt starts from the beginning; nothing else is lost.
             _ = unlink(recordPath)
         }
-        return .allow
     }
 
     /// Replaces the record, for this user alone, as a URL may contain a password; false on failure.

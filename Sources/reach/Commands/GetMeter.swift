@@ -16,14 +16,29 @@ final class GetMeter: Sendable {
 
     private let state = Mutex<(newest: TaskBinding.Moment?, resumedAt: Int64)>((nil, 0))
     private let binding = Mutex<TaskBinding?>(nil)
-    private let start = Clock.monotonic
+    private let start = Mutex(Clock.monotonic)
+    /// Whose sentences these are, where there are several.
+    private let name: String?
     private let tries = Mutex<(count: Int, sentence: String?)>((0, nil))
+
+    init(name: String? = nil) { self.name = name }
+
+    /// The work begins now.
+    func begin() { start.withLock { $0 = Clock.monotonic } }
 
     /// The number of repeated attempts.
     var retries: Int { tries.withLock { $0.count } }
 
     /// Records that another attempt follows: the reason and its time.
-    func recordRetry(_ sentence: String) { tries.withLock { $0 = ($0.count + 1, sentence) } }
+    func recordRetry(_ sentence: String) { store(sentence, counts: true) }
+
+    /// Records that another server is asked.
+    func recordMirror(_ sentence: String) { store(sentence, counts: false) }
+
+    private func store(_ sentence: String, counts: Bool) {
+        let sentence = name.map { "\($0): \(sentence)" } ?? sentence
+        tries.withLock { $0 = ($0.count + (counts ? 1 : 0), sentence) }
+    }
 
     /// The report on the last attempt, once.
     func consumeRetry() -> String? {
@@ -34,7 +49,7 @@ final class GetMeter: Sendable {
     }
 
     /// The time since the start of the work.
-    var elapsed: Duration { Clock.monotonic - start }
+    var elapsed: Duration { Clock.monotonic - start.withLock { $0 } }
 
     /// Follows this task from now on.
     func follow(_ task: SessionTask, resumedAt offset: Int64 = 0) {

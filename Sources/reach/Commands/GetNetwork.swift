@@ -6,15 +6,15 @@ import SessionManager
 
 /// The source of the network's status for `reach get`.
 enum GetNetwork {
-    /// Makes a queue follow the network of a transfer.
+    /// Makes a queue follow the network of its transfers.
     ///
     /// - Throws: that the required network has no path at the start.
     static func follow(
-        _ url: URL, _ queue: RequestQueue, _ options: GetConnectionOptions
+        _ urls: [URL], _ queue: RequestQueue, _ options: GetConnectionOptions
     ) throws(SessionError) {
         var settings = queue.settings
         settings.follows = try source(
-            for: url, options.via, waits: options.via == nil && options.condition != nil)
+            for: urls, options.via, waits: options.via == nil && options.condition != nil)
         // A single transfer has no crowd behind it, and one that started too early is continued.
         settings.settleTime = .milliseconds(20)
         queue.settings = settings
@@ -23,12 +23,16 @@ enum GetNetwork {
     /// The network to follow; none if there is none at the start, so that a script learns of it at once; a
     /// transfer that has begun waits, and so does one that says what the network has to be.
     private static func source(
-        for url: URL, _ network: NetworkRequirement?, waits: Bool
+        for urls: [URL], _ network: NetworkRequirement?, waits: Bool
     ) throws(SessionError) -> NetworkSource {
-        let host = url.host() ?? ""
-        let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-        let address = IPAddress(bare)
-        if address?.isLoopback == true || bare == "localhost" { return .none }
+        var hosts: Set<String> = []
+        for url in urls {
+            let host = url.host() ?? ""
+            let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+            if IPAddress(bare)?.isLoopback != true, bare != "localhost" { hosts.insert(bare) }
+        }
+        guard let bare = hosts.first else { return .none }
+        let address = hosts.count == 1 ? IPAddress(bare) : nil
         var configuration = ReachabilityConfiguration()
         configuration.requirement = network
         // An address may be on a network without a default route. A name may be looked up by the proxy.
@@ -42,6 +46,6 @@ enum GetNetwork {
         manager.stopMonitoring()
         guard network != nil else { return .none }
         throw SessionError(
-            .notConnectedToInternet, "there is no network: \(path.reason.sentence)", failingURL: url)
+            .notConnectedToInternet, "there is no network: \(path.reason.sentence)", failingURL: urls.first)
     }
 }

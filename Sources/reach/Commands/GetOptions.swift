@@ -11,15 +11,20 @@ import SessionManager
 struct GetContentOptions: ParsableArguments {
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("Save as this file; - for standard output.", valueName: "file"))
-    var output: String?
+        help: ArgumentHelp(
+            "Save as this file; - for standard output. Of several URLs the first -o is for the first, and so on.",
+            valueName: "file"))
+    var outputs: [String] = []
 
     @Flag(
         name: [.customShort("O"), .customLong("remote-name")],
-        help: "Save here under the last part of the URL's path.")
+        help: "Save here under the last part of the URL's path, of several URLs those without -o.")
     var usesRemoteName = false
 
-    @Flag(name: .customLong("resume"), help: "Resume from the part that an earlier run has left.")
+    @Flag(
+        name: [.customShort("c"), .customLong("resume")],
+        help:
+            "Resume from the part that an earlier run has left; of several URLs, leave files that are there.")
     var isResuming = false
 
     @Option(
@@ -49,23 +54,27 @@ struct GetContentOptions: ParsableArguments {
         transform: Value.field)
     var fields: [GivenField] = []
 
-    func validate(_ url: URL) throws {
-        if output != nil, usesRemoteName { throw ValidationError("-o and -O exclude each other.") }
-        if output?.isEmpty == true { throw ValidationError("-o needs the name of a file.") }
-        if usesRemoteName, Self.remoteName(url) == nil {
-            throw ValidationError(
-                Self.lastPart(url).utf8.count > Self.longestName
-                    ? "the last part of the URL's path is too long for the name of a file; give one with -o."
-                    : "the URL's path ends without a name; give one with -o.")
+    /// - Parameter count: how many URLs the command line has.
+    func validate(_ count: Int) throws {
+        if usesRemoteName, count > 0, outputs.count >= count {
+            throw ValidationError("-o and -O exclude each other.")
         }
+        if outputs.count > count { throw ValidationError("there are more -o than URLs.") }
+        if outputs.contains("") { throw ValidationError("-o needs the name of a file.") }
         if method == .head, !data.isEmpty {
             throw ValidationError("a HEAD request sends no data; leave out -d or -X HEAD.")
         }
         guard isResuming else { return }
-        if output == nil && !usesRemoteName || output == "-" {
-            throw ValidationError("--resume needs a file (-o or -O).")
-        }
         if !data.isEmpty || method ?? .get != .get { throw ValidationError("only GET can be resumed.") }
+    }
+
+    /// The name of a URL's file here, by ``remoteName(_:)``.
+    func ownName(_ url: URL) throws -> String {
+        if let name = Self.remoteName(url) { return name }
+        throw ValidationError(
+            Self.lastPart(url).utf8.count > Self.longestName
+                ? "the last part of the URL's path is too long for the name of a file; give one with -o."
+                : "the URL's path ends without a name; give one with -o.")
     }
 
     /// The last part of the path, decoded, if it can be the name of a file.
@@ -88,15 +97,6 @@ struct GetContentOptions: ParsableArguments {
         // A name that would lead elsewhere or is unreadable in a listing stays as the URL spells it.
         let isPlain = name.unicodeScalars.allSatisfy { !SafeText.steers($0.value) }
         return isPlain ? name : encoded
-    }
-
-    func target(_ url: URL, until limit: MonotonicInstant?) throws(ExitCode) -> GetTarget {
-        if usesRemoteName, let name = Self.remoteName(url) {
-            // A URL may end like an option, or with "-": as a remote name it is a plain file.
-            return try GetTarget(file: name.hasPrefix("-") ? "./\(name)" : name, isChecked: checksum != nil)
-        }
-        guard let output, output != "-" else { return .stream(.output, name: nil) }
-        return try GetTarget(file: output, isChecked: checksum != nil, until: limit)
     }
 
     /// - Parameter limit: when reading what is to be sent is given up; nil for never.

@@ -20,6 +20,8 @@ final class GetProgress {
     private var isDrawn = false
     /// When the last line was printed, since the start.
     private var lastPrinted: Duration?
+    /// How many of how many have ended; nil for a single one.
+    var count: (ended: Int, all: Int)?
     /// The last printed reason for waiting.
     private var waiting: WaitingText?
 
@@ -53,9 +55,8 @@ final class GetProgress {
         case .nothing: break
         case .bar:
             let columns = Terminal(descriptor: StandardStream.error.descriptor).columns ?? 80
-            StandardStream.error.write("\r\(text.line(columns: columns))\u{1B}[K")
-            isDrawn = true
-        case .lines: StandardStream.error.write(terminal.style(.never).sentence(text.text) + "\n")
+            draw(text.line(columns: columns - head.utf8.count))
+        case .lines: StandardStream.error.write(terminal.style(.never).sentence(head + text.text) + "\n")
         }
     }
 
@@ -79,13 +80,20 @@ final class GetProgress {
         case .bar:
             // The terminal's size may have changed since the last redraw.
             let columns = Terminal(descriptor: StandardStream.error.descriptor).columns ?? 80
-            StandardStream.error.write("\r\(bar.line(columns: columns))\u{1B}[K")
-            isDrawn = true
+            draw(bar.line(columns: columns - head.utf8.count))
         case .lines:
             if let lastPrinted, elapsed - lastPrinted < Self.lineSpacing { return }
             lastPrinted = elapsed
-            StandardStream.error.write(terminal.style(.never).sentence(bar.plainLine) + "\n")
+            StandardStream.error.write(terminal.style(.never).sentence(head + bar.plainLine) + "\n")
         }
+    }
+
+    /// `2/5 ` before what is about several.
+    private var head: String { count.map { "\($0.ended)/\($0.all) " } ?? "" }
+
+    private func draw(_ line: String) {
+        StandardStream.error.write("\r\(head)\(line)\u{1B}[K")
+        isDrawn = true
     }
 
     /// Clears the bar.

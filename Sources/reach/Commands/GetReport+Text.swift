@@ -10,7 +10,11 @@ import SessionManagerExtras
 extension GetReport {
     /// The result: `1.2 MB from example.com in 3.4 s, saved as x (resumed at 43 %)`.
     var sentence: String {
-        if wasComplete { return "\(file ?? "it") is complete already, and its checksum is right" }
+        if wasComplete {
+            return expected == nil
+                ? "\(file ?? "it") is there already"
+                : "\(file ?? "it") is complete already, and its checksum is right"
+        }
         var text = "\(AmountText.bytes(bytes)) from \(host) in \(AmountText.seconds(elapsed))"
         if let file { text += ", saved as \(file)" }
         if expected != nil { text += ", checksum right" }
@@ -59,6 +63,7 @@ extension GetReport {
         line.field(#","error":"#, failure?.sentence)
         line.field(#","errorCode":"#, failure?.number)
         line.field(#","retries":"#, retries)
+        line.field(#","requested":"#, requested.absoluteString)
         line.append(literal: "}\n")
     }
 

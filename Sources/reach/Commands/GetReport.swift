@@ -46,13 +46,18 @@ struct GetReport: Sendable {
     /// The size of the file that the part belongs to.
     private(set) var partTotal: Int64?
     var hash: [UInt8]?
-    var isOnStandardOutput = false
     /// Whether the content did not end with a line feed.
     var leavesLineOpen = false
     private(set) var failure: Failure?
 
+    /// The URL that was asked for, without user and password.
+    let requested: URL
+    /// Whether there are others, so that each sentence has to tell which it is about.
+    var isOneOfMany = false
+
     init(url: URL, expected: [UInt8]? = nil) {
         self.url = url.withoutUser
+        requested = self.url
         host = url.host() ?? ""
         self.expected = expected
     }
@@ -80,7 +85,8 @@ struct GetReport: Sendable {
             return
         }
         let advice = error.spokenAdvice.isEmpty ? "" : "; \(error.spokenAdvice)"
-        let address = error.code == .checksumMismatch || error.isAboutFiles ? "" : " (\(url.absoluteString))"
+        let isKnown = error.isAboutFiles || error.code == .checksumMismatch && !isOneOfMany
+        let address = isKnown ? "" : " (\(url.absoluteString))"
         failure = Failure(
             exitCode: ExitCode(error), number: error.code.rawValue,
             sentence: "\(error.message)\(address)\(advice)")
@@ -94,7 +100,8 @@ struct GetReport: Sendable {
     /// Records that a signal ended it.
     mutating func interrupt() {
         failure = Failure(
-            exitCode: .interrupted, number: SessionError.Code.cancelled.rawValue, sentence: "interrupted")
+            exitCode: .interrupted, number: SessionError.Code.cancelled.rawValue,
+            sentence: isOneOfMany ? "interrupted (\(requested.absoluteString))" : "interrupted")
     }
 
     /// The server's explanation beside the status, if it is short text.

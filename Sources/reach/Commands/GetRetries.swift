@@ -41,13 +41,15 @@ struct GetRetries: RequestInterceptor {
 
     /// `the connection broke: …; another try in 1.2 s`.
     static func sentence(_ error: any Error, _ status: Int?, _ delay: Duration) -> String {
+        "\(cause(error, status)); another try in \(AmountText.seconds(delay))"
+    }
+
+    /// What has failed, in a few words.
+    static func cause(_ error: any Error, _ status: Int?) -> String {
         let failure = error as? SessionError
-        let cause =
-            if failure?.code == .badServerResponse, let status {
-                "\(status) \(reasonPhrase(forStatus: status))"
-            } else {
-                failure?.message ?? "\(error)"
-            }
-        return "\(cause); another try in \(AmountText.seconds(delay))"
+        if failure?.code == .badServerResponse, let status {
+            return "\(status) \(reasonPhrase(forStatus: status))"
+        }
+        return failure?.message ?? "\(error)"
     }
 }

@@ -15,13 +15,16 @@ enum GetTarget: Sendable {
     /// The destination of this name, opened unless it is a regular file; prints a failure and throws.
     ///
     /// - Parameter limit: when waiting for a pipe's reader is given up; nil for never.
-    init(file name: String, isChecked: Bool = false, until limit: MonotonicInstant? = nil) throws(ExitCode) {
+    init(
+        file name: String, isChecked: Bool = false, hasMirrors: Bool = false,
+        until limit: MonotonicInstant? = nil
+    ) throws(ExitCode) {
         var path = name
         var status = stat()
         // The file behind a link is replaced, not the link; it need not exist yet.
         for _ in 0..<Self.mostLinks {
             guard lstat(path, &status) == 0 else {
-                self = .file(GetFiles(path, isChecked: isChecked))
+                self = .file(GetFiles(path, isChecked: isChecked, hasMirrors: hasMirrors))
                 return
             }
             guard status.st_mode & S_IFMT == S_IFLNK else { break }
@@ -41,7 +44,7 @@ enum GetTarget: Sendable {
             free(real)
         }
         switch status.st_mode & S_IFMT {
-        case S_IFREG: self = .file(GetFiles(path, isChecked: isChecked))
+        case S_IFREG: self = .file(GetFiles(path, isChecked: isChecked, hasMirrors: hasMirrors))
         case S_IFDIR:
             complain("\(name) is a directory; name a file in it")
             throw .inputOutput

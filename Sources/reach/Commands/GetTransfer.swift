@@ -8,11 +8,19 @@ import SessionManager
 /// Carries out one `reach get` and reports the result.
 struct GetTransfer: Sendable {
     let manager: URLSessionManager
+    let records: GetRecords
     let request: SessionRequest
     /// What the network has to be; nil for any.
     let condition: NetworkCondition?
     let target: GetTarget
     let isResuming: Bool
+    /// Whether others are fetched too, so that of a file without a part it is clear that an earlier run has
+    /// fetched it.
+    let isOneOfMany: Bool
+    /// Other URLs of the content.
+    let mirrors: [URL]
+    /// Decides about further tries; nil for none.
+    let retries: GetRetries?
     let checksum: [UInt8]?
     /// Whether to print the checksum.
     let wantsChecksum: Bool
@@ -22,13 +30,14 @@ struct GetTransfer: Sendable {
 
     /// Runs the transfer; a cancelled task ends it early and stores the part.
     func run() async -> GetReport {
+        meter.begin()
         var report = GetReport(url: request.url, expected: checksum)
+        report.isOneOfMany = isOneOfMany
         report.isConditional = [.ifNoneMatch, .ifModifiedSince].contains { request.headerFields[$0] != nil }
         do throws(SessionError) {
             switch target {
             case .file(let files): try await fetch(files, &report)
             case .stream(_, let name):
-                report.isOnStandardOutput = name == nil
                 report.file = name
                 if checksum == nil {
                     try await relay(&report)
@@ -47,7 +56,17 @@ struct GetTransfer: Sendable {
     private var options: TaskOptions {
         var options = TaskOptions()
         if let condition { options.networkCondition = condition }
+        options.interceptor = retries
+        options.mirrors = mirrors
+        options.continuesWithoutValidator = !mirrors.isEmpty
         return options
+    }
+
+    /// Has the checksum of each server's content compared; nil where one server is asked.
+    private var comparison: DownloadPlacement? {
+        guard !mirrors.isEmpty, let checksum else { return nil }
+        let sum = SHA256Digest.text(checksum)
+        return .chosen { path, _ in DownloadDestination(path, sha256: sum) }
     }
 
     // MARK: To a file
@@ -61,10 +80,14 @@ struct GetTransfer: Sendable {
             report.wasComplete = true
             return
         }
+        if isResuming, isOneOfMany, checksum == nil, files.isFinished {
+            report.file = files.path
+            report.wasComplete = true
+            return
+        }
         // Before the transfer, which may leave no address space for OpenSSL.
         let hashes = try canHash()
         try files.begin()
-        manager.delegate = files
         let record = isResuming ? files.record(for: request.url) : nil
         do throws(SessionError) {
             do throws(SessionError) { try await receive(files, record, hashes, &report) } catch {
@@ -119,10 +142,12 @@ struct GetTransfer: Sendable {
         request.options.decompressesContent = false
         let task =
             if let record {
-                try manager.downloadTask(resuming: record, with: request, options: options)
+                try manager.downloadTask(
+                    resuming: record, with: request, options: options, destination: comparison)
             } else {
-                try manager.downloadTask(with: request, options: options)
+                try manager.downloadTask(with: request, options: options, destination: comparison)
             }
+        records.follow(task, files, meter)
         let outcome = try await run(task, &report, resumedAt: record?.receivedBytes ?? 0)
         let size = files.partSize
         if let record, outcome.response?.statusCode == 206 || outcome.metrics.isEmpty {
@@ -151,6 +176,10 @@ struct GetTransfer: Sendable {
 
     /// Compares the checksum of a file; throws if it differs, or was not finished.
     private func verify(_ path: String, _ report: inout GetReport) throws(SessionError) {
+        if comparison != nil {
+            report.hash = checksum
+            return
+        }
         guard let hash = try SHA256Digest.ofFile(path) else {
             throw SessionError(.cancelled, "the checksum was not finished")
         }
@@ -202,7 +231,7 @@ struct GetTransfer: Sendable {
         let state = RequestState(
             identifier: 0, retryCount: tries, response: response, date: Date(), instant: ContinuousClock.now)
         let delay: Duration
-        switch await manager.interceptor?.retry(request, state: state, after: refusal) {
+        switch await retries?.retry(request, state: state, after: refusal) {
         case .retry: delay = .zero
         case .retryAfter(let requested): delay = requested
         case .doNotRetry, .doNotRetryWithError, nil: throw refusal
@@ -216,7 +245,9 @@ struct GetTransfer: Sendable {
     /// Writes the content once it is complete and verified.
     private func check(_ report: inout GetReport) async throws(SessionError) {
         _ = try SHA256Digest()
-        let outcome = try await run(manager.downloadTask(with: request, options: options), &report)
+        let task = try manager.downloadTask(with: request, options: options, destination: comparison)
+        records.follow(task, nil, meter)
+        let outcome = try await run(task, &report)
         guard let path = outcome.filePath else { return }
         defer { _ = unlink(path) }
         try verify(path, &report)

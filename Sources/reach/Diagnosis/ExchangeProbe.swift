@@ -71,7 +71,7 @@ struct ExchangeProbe {
         request.options.maximumSegmentSize = segmentSize
         let answer = Mutex<ExchangeObservation?>(nil)
         let work = Task { [self, request, queue] in
-            let manager = URLSessionManager(securityPolicy: policy, queue: queue)
+            let manager = URLSessionManager(sockets: nil, securityPolicy: policy, queue: queue)
             manager.delegate = witness
             var seen = await send(request, manager)
             seen.certificate = witness?.times

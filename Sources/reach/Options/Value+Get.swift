@@ -69,6 +69,13 @@ extension Value {
         return count
     }
 
+    /// A number of transfers at once.
+    static func parallel(_ text: String) throws -> Int {
+        let count = try Value.count(text)
+        guard count <= 100 else { throw ValidationError("give a number from 1 to 100.") }
+        return count
+    }
+
     /// A method (RFC 9110 §9).
     static func method(_ text: String) throws -> HTTPRequest.Method {
         guard let method = HTTPRequest.Method(text) else { throw ValidationError("this is no method.") }

@@ -56,7 +56,7 @@ struct LocalOutboxClient: OutboxClient {
     }
 
     func deliver() async throws {
-        let manager = URLSessionManager(responseSerializer: HTTPResponseSerializer())
+        let manager = URLSessionManager(sockets: nil, responseSerializer: HTTPResponseSerializer())
         do {
             try await outbox.startDelivery(with: manager)
         } catch let error as OutboxError where error.code == .deliveredElsewhere {

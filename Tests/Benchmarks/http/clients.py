@@ -65,8 +65,9 @@ def limited(client):
     return Limited(**fields)
 
 
-def rows(reach, with_peers, build):
-    """All rows, the reference first. `reach` is the program on SessionManager: None when it did not build."""
+def rows(reach, with_peers, build, beside=None):
+    """All rows, the reference first. `reach` is the program on SessionManager: None when it did not build; `beside` finds that of another
+    build."""
     def peer(folder, product):
         return programs.build_swift(os.path.join(HERE, 'peers', folder), product, build, os.path.join(programs.BUILT, 'peers', folder))
 
@@ -81,4 +82,7 @@ def rows(reach, with_peers, build):
         ways = {'Reach, async': [], 'Reach, async on its thread': ['--on-loop'], 'Reach, blocks': ['--blocks'],
                 'Reach, blocks on its thread': ['--blocks-on-loop']}
         clients += [Client(title, reach and [reach, *way], ours=True, needs_system_authorities=True) for title, way in ways.items()]
+        if beside:
+            clients += [Client(f'{title}, other build', [beside('reach-http-bench'), *way], ours=True, needs_system_authorities=True)
+                        for title, way in ways.items()]
     return clients

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Part http-instructions: what a request costs in instructions, which no other work on the machine can change."""
-import contextlib
 import os
-import re
-import subprocess
 
-from harness.process import ProcessFailed, Scratch
+from harness import callgrind
+from harness.process import ProcessFailed
 from harness.report import number
 
 from . import measure
@@ -16,31 +14,13 @@ CONCURRENCY, FEW, MANY = 16, 200, 1_000
 
 
 def executed(server, client, command):
-    """User-space instructions of a run, counted by callgrind."""
-    profile = Scratch.file()
-    try:
-        measure.run(server, client, command, ['valgrind', '--tool=callgrind', f'--callgrind-out-file={profile}'])
-        found = re.search(r'^(?:totals|summary): (\d+)', open(profile).read(), re.MULTILINE) if os.path.exists(profile) else None
-        if not found:
-            raise ProcessFailed('valgrind could not run it')
-        return int(found[1])
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(profile)
-
-
-def stripped(client):
-    """The client with its programs stripped: valgrind reads debug information, and fails on Swift's."""
-    program = client.program[0]
-    copy = Scratch.file()
-    subprocess.run(['strip', '-o', copy, program], check=True)
-    return [copy, *client.program[1:]]
+    return callgrind.executed(lambda wrapper: measure.run(server, client, command, wrapper))
 
 
 def instructions(report, clients, namespaces, scale):
     clients = [c for c in clients if c.program and os.path.isabs(c.program[0])]
     for client in clients:
-        client.program = stripped(client)
+        client.program = [callgrind.stripped(client.program[0]), *client.program[1:]]
     lines, counts = [], {}
     with Server(namespaces) as server:
         for client in clients:

@@ -54,9 +54,14 @@ def status_state(lines):
     return {'online': found[1] in ('wifi', 'wired')} if found else {}
 
 
-def rows(built, reach, monitor):
-    """All rows, the reference first. `built` finds a compiled program; `reach` and `monitor` are paths, or None."""
+def rows(built, reach, monitor, beside=None):
+    """All rows, the reference first. `built` finds a compiled program; `reach` and `monitor` are paths, or None; `beside` finds the
+    programs of another build."""
     loop = built('receive_loop')
+    others = [
+        Monitor(f'{WATCH}, other build', [beside('reach'), 'watch', '--json'], watch_state, ours=True),
+        Monitor(f'{MONITOR}, other build', [beside('monitor-only')], status_state, sees_paths=False, ours=True, latencies=set()),
+    ] if beside else []
     return [
         Monitor(REFERENCE, [loop], loop_state),
         Monitor('C receive loop with the filter', [loop, '--filter'], loop_state),
@@ -64,4 +69,5 @@ def rows(built, reach, monitor):
         Monitor('GLib GNetworkMonitor', [built('network_monitor')], glib_state, reruns=2, latencies={'route'}),
         Monitor(WATCH, reach and [reach, 'watch', '--json'], watch_state, ours=True),
         Monitor(MONITOR, monitor and [monitor], status_state, sees_paths=False, ours=True, latencies=set()),
+        *others,
     ]

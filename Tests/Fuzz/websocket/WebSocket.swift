@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import SessionCore
+import WebSockets
 
 /// One input of the fuzzer: how the bytes are cut into pieces, how long messages may be, in what fragments
 /// the answers leave, and the bytes of a server.

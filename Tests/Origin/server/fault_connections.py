@@ -174,6 +174,13 @@ async def play_expectation_failed(_):
     return Response(b"", 417, "text/html")
 
 
+async def play_no_expectation(request):
+    """417 to a request with `Expect`, before its body; an echo to others."""
+    if request.header("Expect"):
+        return Response(b"", 417, "text/html")
+    return Response.json(await echo(request))
+
+
 async def play_status(request):
     """/fault/status/N?times=1: fails so often with this status, then echoes; without nginx in between."""
     request.query.append(("times", "1"))

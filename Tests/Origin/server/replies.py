@@ -75,6 +75,21 @@ async def do_response_headers(request):
     return Response.json(request.query, headers=request.query)
 
 
+async def do_dns_query(request):
+    """/dns-query: DNS by https (RFC 8484); each name in `.doh.test` is 127.0.0.1, all others do not exist."""
+    question = await request.read()
+    labels, at = [], 12
+    while question[at]:
+        labels.append(question[at + 1:at + 1 + question[at]].decode("latin-1").lower())
+        at += 1 + question[at]
+    kind, asked = question[at + 1:at + 3], question[12:at + 5]
+    exists = labels[-2:] == ["doh", "test"]
+    answers = [b"\xc0\x0c" + kind + b"\0\1\0\0\0\x3c\0\4\x7f\0\0\1"] if exists and kind == b"\0\1" else []
+    flags = b"\x81\x80" if exists else b"\x81\x83"
+    head = question[:2] + flags + b"\0\1" + len(answers).to_bytes(2, "big") + b"\0\0\0\0"
+    return Response(head + asked + b"".join(answers), 200, "application/dns-message")
+
+
 async def do_delay(request):
     """/delay/S: echoes after so many seconds."""
     await request.wire.pause(word(request, 1, float))

@@ -70,8 +70,6 @@ struct RemedyTests {
         "StreamedBody.swift", "SessionRequest+BodyFile.swift", "MultipartReader.swift",
         // `OutboxError.spoken` has other words.
         "OutboxTables+Inserting.swift",
-        // The program has no WebSockets.
-        "WebSocketEnd+Error.swift",
     ]
 
     @Test("FLD-037 nor where pins are asked for as well")

@@ -278,10 +278,12 @@ struct GetProgramTests {
         #expect(end.text.contains(#""file":"file","kept":null,"keptBytes":0,"sha256":""#))
         let content = try await lab.get(lab.origin.url("/bytes/7"), "--json")
         #expect(content.output.count == 7)
-        #expect(content.errors.hasSuffix(#""sha256":null,"error":null,"errorCode":null,"retries":0}"# + "\n"))
+        #expect(
+            content.errors.contains(
+                #""sha256":null,"error":null,"errorCode":null,"retries":0,"requested":"http"#))
         let failed = try await lab.get(lab.origin.url("/status/404"), "-o", "new", "--json")
         #expect(failed.code == 4)
         #expect(failed.text.hasPrefix(#"{"schema":1,"ok":false,"exit":4,"status":404,"#))
-        #expect(failed.text.contains(#""errorCode":-1011,"retries":0}"#))
+        #expect(failed.text.contains(#""errorCode":-1011,"retries":0,"requested":""#))
     }
 }

@@ -124,7 +124,7 @@ struct GetResumeTests {
         #expect(try await lab.origin.count("get-on-file") == 3)
         let piped = try await lab.get(lab.origin.faultURL("\(path)&key=get-on-out"), "--json")
         #expect(piped.code == 0 && piped.output == whole, "\(piped.errors)")
-        #expect(piped.errors.hasSuffix(",\"retries\":2}\n"), "\(piped.errors)")
+        #expect(piped.errors.contains(",\"retries\":2,"), "\(piped.errors)")
         // Nothing proves that the rest belongs to it, and no retry is permitted.
         for (more, key) in [("&etag=0&lm=0", "get-on-bare"), ("", "get-on-never")] {
             let url = lab.origin.faultURL("\(path)\(more)&key=\(key)")

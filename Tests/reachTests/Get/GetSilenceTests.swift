@@ -10,7 +10,8 @@ import Testing
 struct GetSilenceTests {
     private func options(_ words: String...) throws -> (silence: Duration, total: Duration?) {
         let command = try #require(try Reach.parseAsRoot(["get"] + words + ["http://a/"]) as? Get)
-        let request = try command.content.request(command.url, command.connection)
+        let url = try #require(command.urls.first)
+        let request = try command.content.request(url, command.connection)
         return (request.options.timeoutInterval, request.options.timeouts.total)
     }
 

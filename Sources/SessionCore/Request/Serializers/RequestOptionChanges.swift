@@ -30,6 +30,12 @@ public struct RequestOptionChanges: Sendable, Equatable, Codable, Configurable {
     public var maximumContentLength: Int64?
     /// Replaces ``RequestOptions/maximumHTTPVersion``.
     public var maximumHTTPVersion: HTTPVersion?
+    /// Replaces ``RequestOptions/continueTimeout``.
+    public var continueTimeout: Duration?
+    /// Replaces ``RequestOptions/maximumBytesPerSecond``.
+    public var maximumBytesPerSecond: Int64?
+    /// Replaces ``RequestOptions/maximumUploadBytesPerSecond``.
+    public var maximumUploadBytesPerSecond: Int64?
     /// Names that are added to ``RequestOptions/sensitiveFields``.
     public var sensitiveFields: [String]?
 
@@ -54,6 +60,11 @@ public struct RequestOptionChanges: Sendable, Equatable, Codable, Configurable {
         if let decompressesContent { options.decompressesContent = decompressesContent }
         if let maximumContentLength { options.maximumContentLength = maximumContentLength }
         if let maximumHTTPVersion { options.maximumHTTPVersion = maximumHTTPVersion }
+        if let maximumBytesPerSecond { options.maximumBytesPerSecond = maximumBytesPerSecond }
+        if let maximumUploadBytesPerSecond {
+            options.maximumUploadBytesPerSecond = maximumUploadBytesPerSecond
+        }
+        if let continueTimeout { options.continueTimeout = continueTimeout }
         if let sensitiveFields {
             options.sensitiveFields += sensitiveFields.compactMap { HTTPField.Name($0) }
         }

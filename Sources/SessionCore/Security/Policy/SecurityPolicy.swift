@@ -132,6 +132,11 @@ extension SecurityPolicy {
             }
         }
     }
+    /// Whether a server that the policy accepts is the URL's own: by its chain or a pin, and by its name.
+    package var provesServers: Bool {
+        validatesDomainName && (pinningMode != .none || !allowInvalidCertificates)
+    }
+
     /// Whether a manager with this base URL may have the policy.
     ///
     /// Pins on plain http, or on no base at all, would protect nothing while seeming to: throws

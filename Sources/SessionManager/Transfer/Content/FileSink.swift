@@ -108,7 +108,11 @@ final class FileSink: ContentSink {
 
     /// Removes what has been written, unless it is kept.
     func discard() {
-        guard !isKept else { return }
+        if !isKept { remove() }
+    }
+
+    /// Removes the file, also one that an earlier download has made: its content is wrong.
+    func remove() {
         keep()
         _ = unlink(path)
     }

@@ -131,6 +131,8 @@ final class CurlSockets {
         states[number]?.opener = ObjectIdentifier(transfer)
         states[number]?.pool = transfer.pool
         transfer.socket = number
+        // A socket of QUIC has no acknowledgements of TCP to look at.
+        guard address.pointee.socktype == Int32(SOCK_STREAM.rawValue) else { return }
         observer?.opened(number, to: peer, for: transfer)
     }
 

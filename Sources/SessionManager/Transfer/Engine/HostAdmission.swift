@@ -95,8 +95,17 @@ extension URL {
 }
 
 extension String {
+    /// Whether a URL may be one of a socket (`http+unix`, `https+unix`); quickly seen.
+    var mayNameSocket: Bool {
+        let start = utf8.prefix(6)
+        return start.count == 6
+            && (start.dropFirst(4).first == UInt8(ascii: "+") || start.last == UInt8(ascii: "+"))
+    }
+}
+
+extension String {
     /// The beginning of a URL up to its path.
-    fileprivate var origin: String {
+    var origin: String {
         var text = self
         return text.withUTF8 { bytes in
             var slashes = 0
@@ -113,7 +122,8 @@ extension String {
                 end += 1
             }
             let origin = String(decoding: UnsafeBufferPointer(rebasing: bytes[..<end]), as: UTF8.self)
-            return hasUpperCase ? origin.lowercased() : origin
+            // The case of a socket's path counts.
+            return hasUpperCase && !mayNameSocket ? origin.lowercased() : origin
         }
     }
 }

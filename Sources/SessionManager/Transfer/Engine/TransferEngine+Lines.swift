@@ -45,7 +45,8 @@ extension TransferEngine {
 
     private func hostToLookUp(of transfer: Transfer, at now: Int64?) -> String? {
         let url = transfer.request.url
-        guard !transfer.isTrial,
+        // With names by https, what goes to a name server could be read on the way.
+        guard !transfer.isTrial, transfer.route == nil, configuration.dnsOverHTTPS == nil,
             let host = handles.addresses.hostWithoutAddress(url, over: transfer.boundInterface, at: now),
             !lookups.isLocal(host), proxy(for: url) == nil
         else { return nil }

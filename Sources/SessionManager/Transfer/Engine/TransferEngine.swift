@@ -21,7 +21,9 @@ final class TransferEngine: TransferControl, TransferCarrier {
     let sendsBodiesByHTTP2: Bool
     /// How servers are judged: one way for all connections of this engine.
     private let tls: TLSSettings
+    private let features: OptionalFeatures
     let turn: EngineTurn
+    let sessionPace: SessionPace?
     private let hosts: HostAdmission
     let handles: EasyHandles
     private let sockets: CurlSockets
@@ -29,23 +31,32 @@ final class TransferEngine: TransferControl, TransferCarrier {
     let paths: TransferPaths
     private let idleTimeouts: IdleTimeouts
     let lookups: LinkLookups
+    /// nil where it speaks to the network alone.
+    let socketCalls: SocketCalls?
     private var hook: HookID?
     private var isClosed = false
 
     init(
-        reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asks: Bool
+        reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asks: Bool,
+        sockets calls: SocketCalls? = nil
     ) throws(SessionError) {
         let library = try CurlLibrary.load()
-        tls = try TLSSettings(policy, library, asks: asks, tlsProxy: configuration.tlsProxy)
+        features = try OptionalFeatures(configuration, library)
+        tls = try TLSSettings(
+            policy, library, asks: asks, tlsProxy: configuration.tlsProxy,
+            resolver: configuration.dnsOverHTTPS)
         approvals = asks ? ServerTrustCache() : nil
         self.reactor = reactor
         self.configuration = configuration
+        socketCalls = calls
+        sessionPace = SessionPace(configuration)
         turn = EngineTurn(reactor: reactor)
-        proxies = ProxyRules(configured: configuration.proxy)
+        proxies = ProxyRules(configured: configuration.unixSocket == nil ? configuration.proxy : "")
         sendsBodiesByHTTP2 = configuration.sendsBodiesByHTTP2 ?? library.sendsBodiesByHTTP2
         hosts = HostAdmission(limit: configuration.maximumConnectionsPerHost)
         sockets = CurlSockets(reactor: reactor)
-        handles = EasyHandles(configuration, tls: tls, turn: turn, sockets: sockets, proxies: proxies)
+        handles = EasyHandles(
+            configuration, tls: tls, features: features, turn: turn, sockets: sockets, proxies: proxies)
         pools = ConnectionPools(
             turn: turn, sockets: sockets, maximumIdleConnections: configuration.maximumIdleConnections)
         idleTimeouts = IdleTimeouts(turn: turn, pools: pools)
@@ -207,14 +218,16 @@ final class TransferEngine: TransferControl, TransferCarrier {
 
     private func send(_ transfer: Transfer) {
         do throws(SessionError) {
+            try features.check(transfer)
+            if let route = transfer.route { try route.calls.check(route) }
             try transfer.prepareBody()
             let easy = try handles.acquire()
             transfer.easy = easy
             easy.transfer = transfer
             easy.prepare(transfer, configuration)
-            if transfer.isSecure {
+            if transfer.isSecure || tls.resolver != nil {
                 transfer.evaluator = tls.begin(
-                    easy.raw, host: transfer.request.url.host() ?? "", judge: transfer.judge)
+                    easy.raw, host: transfer.serverName, judge: transfer.judge)
             }
             idleTimeouts.begin(transfer)
             paths.begin(transfer)
@@ -266,6 +279,10 @@ final class TransferEngine: TransferControl, TransferCarrier {
     /// Ends a transfer that libcurl has carried out.
     private func ended(_ easy: EasyHandle, _ code: CURLcode) {
         guard let transfer = easy.transfer else { return }
+        if transfer.beginsWithoutExpectation() {
+            removeHandle(from: transfer)
+            return send(transfer)
+        }
         let error = transfer.error(code, easy, tls)
         guard let takeover = transfer.takeover, error == nil else { return end(transfer, easy, error) }
         takeover.connected(TakenConnection(easy, sockets, on: reactor))
@@ -277,16 +294,20 @@ final class TransferEngine: TransferControl, TransferCarrier {
         transfer.end(TransferEnd(error: error, metrics: metrics))
     }
 
+    /// Removes the handle from a transfer.
+    private func removeHandle(from transfer: Transfer) {
+        guard let easy = transfer.easy else { return }
+        transfer.takeover?.connectionEnds()
+        pools.leave(transfer, easy)
+        tls.end(easy.raw)
+        easy.transfer = nil
+        transfer.easy = nil
+        handles.release(easy)
+    }
+
     /// Takes the handle away from a transfer and lets the next one of its origin begin.
     private func release(_ transfer: Transfer) {
-        if let easy = transfer.easy {
-            transfer.takeover?.connectionEnds()
-            pools.leave(transfer, easy)
-            tls.end(easy.raw)
-            easy.transfer = nil
-            transfer.easy = nil
-            handles.release(easy)
-        }
+        removeHandle(from: transfer)
         hosts.leaveQueue(transfer)
         proceed(hosts.release(transfer))
     }

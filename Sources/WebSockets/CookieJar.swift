@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import SessionCore
+import SessionManager
+
+/// The cookies of a session for a request that libcurl does not write itself: libcurl's jar, by its own lines
+/// (CURLOPT_COOKIELIST(3)); on the loop's thread.
+struct CookieJar {
+    private let connection: TakenConnection
+    private let target: CookieTarget
+
+    /// The jar of a connection's session; nil where the request has it take no part.
+    init?(_ connection: TakenConnection, for request: SessionRequest) {
+        guard request.options.handlesCookies, let target = CookieTarget(request.url) else { return nil }
+        self.connection = connection
+        self.target = target
+    }
+
+    /// What the field `Cookie` says; nil for none.
+    var line: String? {
+        target.field(connection.cookieLines.compactMap { StoredCookie(line: $0) }, at: Int64(time(nil)))
+    }
+
+    /// Stores what the lines of a head set.
+    func store(_ lines: [UInt8]) {
+        for line in String(decoding: lines, as: UTF8.self).split(whereSeparator: \.isNewline) {
+            guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == "set-cookie",
+                let cookie = StoredCookie(
+                    field: String(line[line.index(after: colon)...]), of: target, at: Int64(time(nil)))
+            else { continue }
+            connection.store(cookieLine: cookie.line)
+        }
+    }
+}
