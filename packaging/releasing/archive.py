@@ -10,9 +10,13 @@ import tarfile
 from . import Refused
 
 SUMS = "SHA256SUMS"
+BEST = 9 | lzma.PRESET_EXTREME
+FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": BEST}]
+# For machine code of amd64, an eighth smaller: addresses are made absolute first. To unpack it takes 9 MB of memory.
+AMD64 = [{"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "preset": BEST, "dict_size": 8 << 20}]
 
 
-def pack(folder, target, name, epoch):
+def pack(folder, target, name, epoch, filters=None):
     """A .tar.xz of the folder's contents below `name`: sorted, owned by root, with modes 644 and 755 and one time for all."""
     members = [(name, folder)]
     for at, folders, files in os.walk(folder):
@@ -20,7 +24,7 @@ def pack(folder, target, name, epoch):
         for each in folders + files:
             members.append((os.path.normpath(os.path.join(name, inside, each)), os.path.join(at, each)))
     # One thread: several would cut the stream into blocks by the number of processors.
-    with lzma.open(target, "wb", preset=9 | lzma.PRESET_EXTREME, check=lzma.CHECK_CRC64) as stream, \
+    with lzma.open(target, "wb", filters=filters or FILTERS, check=lzma.CHECK_CRC64) as stream, \
             tarfile.open(fileobj=stream, mode="w", format=tarfile.GNU_FORMAT) as tar:
         for inside, path in sorted(members):
             entry = tar.gettarinfo(path, inside)
@@ -72,14 +76,12 @@ def deb_members(data):
 
 
 def squeeze(package):
-    """Compresses the files of a Debian package for amd64 anew, an eighth smaller: xz makes addresses in machine code absolute first. To
-    unpack it takes no more memory than before, 9 MB. dpkg reads every filter of xz, and dpkg-deb cannot write this one."""
-    filters = [{"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 8 << 20}]
+    """Compresses the files of a Debian package for amd64 anew. dpkg reads every filter of xz, and dpkg-deb writes none."""
     members = ar_members(package.read_bytes())
     time = package.read_bytes()[24:36]
     if list(members) != ["debian-binary", "control.tar.xz", "data.tar.xz"]:
         raise Refused(f"{package.name} has {', '.join(members)} inside, where debian-binary, control.tar.xz and data.tar.xz are expected")
-    smaller = lzma.compress(lzma.decompress(members["data.tar.xz"]), check=lzma.CHECK_CRC64, filters=filters)
+    smaller = lzma.compress(lzma.decompress(members["data.tar.xz"]), check=lzma.CHECK_CRC64, filters=AMD64)
     members["data.tar.xz"] = min(members["data.tar.xz"], smaller, key=len)
     with package.open("wb") as file:
         file.write(b"!<arch>\n")

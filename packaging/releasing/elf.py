@@ -49,7 +49,8 @@ class Program:
         """The libraries that the loader loads with the program."""
         link = self.sections.get(".dynamic", (0, 0, 0, 0))[3]
         texts = self.sections[self._order[link]][1] if link else 0
-        entries = struct.iter_unpack("<QQ", self.section(".dynamic"))
+        data = self.section(".dynamic")
+        entries = struct.iter_unpack("<QQ", data[:len(data) // 16 * 16])
         return [self._text(texts + value) for tag, value in entries if tag == NEEDED]
 
     def notes(self, name):

@@ -165,7 +165,7 @@ def program_archive(tree, package, version, architecture, output, work, epoch):
         shutil.copy(tree / copied, documents / copied)
     notices(tree, documents / "NOTICE")
     shutil.copy(HERE / "install.sh", folder / "install.sh")
-    archive.pack(folder, output / f"{name}.tar.xz", name, epoch)
+    archive.pack(folder, output / f"{name}.tar.xz", name, epoch, archive.AMD64 if architecture == "amd64" else None)
 
 
 def notices(tree, target):

@@ -119,7 +119,7 @@ def incomplete(content, data, *, version, packages):
     except (NotELF, Refused) as error:
         yield str(error)
         return
-    if not swift:
+    if not swift and any(reference.startswith("toolchain/") for reference in wanted):
         yield "the version of Swift's runtime is missing"
     for reference, component in wanted.items():
         if reference not in components:
