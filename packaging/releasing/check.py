@@ -122,7 +122,7 @@ def tried(command, what, say):
 def built(folder, version, say):
     """Builds the sources without a network, and asks the program for its version."""
     say("the sources are built, without a network")
-    with tempfile.TemporaryDirectory(prefix="reach-release.", dir="/var/tmp") as work:
+    with tempfile.TemporaryDirectory(prefix="reach-release.", dir=making.temporary()) as work:
         work = pathlib.Path(work)
         try:
             making.run("tar", "-xf", folder / f"reach-{version}.tar.xz", "-C", work, why="the sources cannot be unpacked")

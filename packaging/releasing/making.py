@@ -53,6 +53,11 @@ def offline():
     raise Refused("no network namespace can be made here, in which the build would have no network: run as root, or permit user namespaces")
 
 
+def temporary():
+    """Where a build lies: 2 GB, too much for a /tmp in memory."""
+    return os.environ.get("TMPDIR", "/var/tmp")
+
+
 def clean_environment(work, epoch):
     """Nothing of the caller's but where programs are, and what git and a Debian package take from the environment."""
     kept = ("PATH", "DEBFULLNAME", "DEBEMAIL")
