@@ -3,16 +3,14 @@
 import lzma
 import os
 import pathlib
-import platform
 import re
 import tarfile
 import tempfile
 
-from . import Refused, archive, making, sbom, vendored
+from . import Refused, archive, commands, making, sbom, vendored
+from .elf import Program
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Debian's name of this machine's architecture.
-HOST = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
 SOURCES = re.compile(r"reach-(\d+\.\d+\.\d+)\.tar\.xz")
 LIST = re.compile(r"reach-(\d+\.\d+\.\d+)-linux-(\w+)\.cdx\.json")
 # The files of the sources without which nothing can be built from them.
@@ -78,6 +76,9 @@ def wrong_program(folder, version, architecture, packages):
     for name in ("install.sh", "usr/share/doc/reach/LICENSE", "usr/share/doc/reach/NOTICE", "usr/share/doc/reach/copyright"):
         if f"{top}/{name}" not in members:
             yield f"{packed.name}: {name} is missing"
+    debug = folder / f"{top}-debug.tar.xz"
+    if debug.is_file() and f"{top}-debug/{making.symbol_file(Program(program).build_id())}" not in archive.tar_members(debug.read_bytes()):
+        yield f"{debug.name} is not of the program in {package.name}"
     for problem in sbom.incomplete(bom.read_text(encoding="utf-8"), program, version=version, packages=packages):
         yield f"{bom.name}: {problem}"
 
@@ -111,7 +112,7 @@ def tried(command, what, say):
     """Runs a script that tries something out; its last lines, where it fails."""
     say(what)
     try:
-        output, _ = making.run(*command, why=f"{what} fails")
+        output, _ = commands.run(*command, why=f"{what} fails")
     except Refused as reason:
         return [str(reason)]
     for line in output.splitlines():
@@ -122,12 +123,12 @@ def tried(command, what, say):
 def built(folder, version, say):
     """Builds the sources without a network, and asks the program for its version."""
     say("the sources are built, without a network")
-    with tempfile.TemporaryDirectory(prefix="reach-release.", dir=making.temporary()) as work:
+    with tempfile.TemporaryDirectory(prefix="reach-release.", dir=commands.temporary()) as work:
         work = pathlib.Path(work)
         try:
-            making.run("tar", "-xf", folder / f"reach-{version}.tar.xz", "-C", work, why="the sources cannot be unpacked")
-            program = making.build(work / f"reach-{version}", making.clean_environment(work, 0))
-            said = making.run(program, "--version", why="the program that was built does not run")[0].strip()
+            commands.run("tar", "-xf", folder / f"reach-{version}.tar.xz", "-C", work, why="the sources cannot be unpacked")
+            program = making.build(work / f"reach-{version}", commands.clean_environment(work, 0))
+            said = commands.run(program, "--version", why="the program that was built does not run")[0].strip()
         except Refused as reason:
             return [str(reason)]
     return [] if said == version else [f"the program that was built is of version {said}"]
@@ -143,14 +144,14 @@ def problems(options, say):
     say(f"{version} for {', '.join(architectures)}: sums, sources and lists are right")
     if options.build:
         found += built(folder, version, say)
-    if (suites or options.boot) and HOST not in architectures:
-        raise Refused(f"nothing in {folder} is for this machine ({HOST}): check it on another one, or with --suites none")
+    if (suites or options.boot) and commands.HOST not in architectures:
+        raise Refused(f"nothing in {folder} is for this machine ({commands.HOST}): check it on another one, or with --suites none")
     if (suites or options.boot) and os.geteuid() != 0:
         raise Refused("installing in clean systems needs root; --suites none looks at the files alone")
     for suite in suites:
-        found += tried([HERE / "smoke", suite, folder, version, HOST], f"installed, used and removed in {suite}", say)
+        found += tried([HERE / "smoke", suite, folder, version, commands.HOST], f"installed, used and removed in {suite}", say)
     if options.boot:
-        found += tried([HERE.parent / "debian/boot", folder / f"reach_{version}_{HOST}.deb"], "installed in a bookworm that is booted", say)
-    for other in set(architectures) - {HOST}:
+        found += tried([HERE.parent / "debian/boot", folder / f"reach_{version}_{commands.HOST}.deb"], "installed in a bookworm that is booted", say)
+    for other in set(architectures) - {commands.HOST}:
         say(f"not tried on this machine: what is for {other}")
     return found

@@ -73,6 +73,6 @@ class Program:
                     found[soname] = each.get("priority", "recommended")
         return found
 
-    def linked(self):
-        """The compilers and linkers that left their name."""
-        return [text.decode("utf-8", "replace") for text in self.section(".comment").split(b"\0") if text]
+    def build_id(self):
+        """What identifies this build, in hexadecimal digits; empty where the linker wrote none."""
+        return "".join(content.hex() for _, _, content in self.notes(".note.gnu.build-id"))

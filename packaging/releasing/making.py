@@ -5,32 +5,15 @@ import os
 import pathlib
 import re
 import shutil
-import signal
-import subprocess
 
 from . import Refused, archive, parts, sbom, vendored, version as versions
+from .commands import HOST, offline, run
+from .elf import Program
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Where the program of a Debian package and of an archive lies.
 PROGRAM = "usr/bin/reach"
 NOTES = "RELEASE-NOTES.md"
-
-
-def run(*command, within=None, environment=None, why):
-    """What a command says on standard output and on standard error; where it fails, the last lines of both."""
-    process = subprocess.Popen([str(word) for word in command], cwd=within, env=environment, text=True, errors="replace", process_group=0,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    try:
-        output, said = process.communicate()
-    except BaseException:
-        # A signal ends the programs that the command has started too.
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait()
-        raise
-    if process.returncode:
-        last = (output[-6000:] + said[-6000:]).strip().splitlines() or ["it says nothing"]
-        raise Refused(f"{why}:\n" + "\n".join(last[-25:]))
-    return output, said
 
 
 def state(root):
@@ -43,28 +26,6 @@ def state(root):
                       "or make the release from a fresh clone")
     commit, epoch = run("git", "-C", root, "log", "-1", "--format=%H %ct", why="there is no commit")[0].split()
     return commit, int(epoch)
-
-
-def offline():
-    """What a command begins with that is to run without a network."""
-    for words in (["unshare", "--net"], ["unshare", "--map-root-user", "--net"]):
-        if subprocess.run([*words, "true"], capture_output=True).returncode == 0:
-            return words
-    raise Refused("no network namespace can be made here, in which the build would have no network: run as root, or permit user namespaces")
-
-
-def temporary():
-    """Where a build lies: 2 GB, too much for a /tmp in memory."""
-    return os.environ.get("TMPDIR", "/var/tmp")
-
-
-def clean_environment(work, epoch):
-    """Nothing of the caller's but where programs are, and what git and a Debian package take from the environment."""
-    kept = ("PATH", "DEBFULLNAME", "DEBEMAIL")
-    for folder in ("home", "tmp"):
-        (work / folder).mkdir(exist_ok=True)
-    return {name: os.environ[name] for name in kept if name in os.environ} | {
-        "HOME": str(work / "home"), "TMPDIR": str(work / "tmp"), "LC_ALL": "C.UTF-8", "TZ": "UTC", "SOURCE_DATE_EPOCH": str(epoch)}
 
 
 def source(root, version, work, packages, epoch):
@@ -107,12 +68,30 @@ def swift_version(text):
     return found[1]
 
 
+def symbols(program, version, architecture, output, work, epoch):
+    """The names and lines of a program's functions, for the debugger that reads a crash of the stripped one; it looks by build id."""
+    read = Program(program.read_bytes())
+    identity = read.build_id()
+    if not identity or ".debug_info" not in read.sections:
+        return
+    folder, name = work / "symbols", f"reach-{version}-linux-{architecture}-debug"
+    target = folder / symbol_file(identity)
+    target.parent.mkdir(parents=True)
+    run("objcopy", "--only-keep-debug", program, target, why="objcopy cannot separate the debugging information")
+    archive.pack(folder, output / f"{name}.tar.xz", name, epoch)
+
+
+def symbol_file(identity):
+    return f"usr/lib/debug/.build-id/{identity[:2]}/{identity[2:]}.debug"
+
+
 def native(tree, output, work, environment, options):
     """The packages for this machine's architecture: the one of the program, and the version of Swift's runtime in it."""
     if options.program:
         program = pathlib.Path(options.program).resolve()
     else:
         program = build(tree, environment)
+    symbols(program, options.version, HOST, output, work, int(environment["SOURCE_DATE_EPOCH"]))
     made = work / "packages"
     made.mkdir()
     run(*offline(), tree / "packaging/debian/build", "--program", program, "--output", made, environment=environment,
@@ -142,15 +121,14 @@ def moved(made, output):
 
 def packages_for(architecture, tree, output, work, environment, options, say):
     """The package of the program for an architecture, and the version of Swift's runtime in it; none where it cannot be made here."""
-    here = run("dpkg", "--print-architecture", why="dpkg does not answer: this is not Debian")[0].strip()
-    if architecture == here:
+    if architecture == HOST:
         return native(tree, output, work, environment, options)
-    if architecture == "arm64" and here == "amd64" and (tree / "packaging/cross").is_file():
+    if architecture == "arm64" and HOST == "amd64" and (tree / "packaging/cross").is_file():
         if os.geteuid() != 0:
             say("arm64 is left out: packaging/cross needs root")
             return None
         return crossed(tree, output, work, environment, options)
-    say(f"{architecture} is left out: on {here} there is nothing here that builds for it" +
+    say(f"{architecture} is left out: on {HOST} there is nothing here that builds for it" +
         (" (packaging/cross is missing)" if architecture == "arm64" else ""))
     return None
 
