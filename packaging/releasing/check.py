@@ -58,6 +58,16 @@ def field(control, name):
     return re.search(rf"^{name}: (.*)$", control, re.MULTILINE)[1]
 
 
+def wrong_package(package, version):
+    """Whether a Debian package is what its name says."""
+    control = archive.deb_members(package.read_bytes())[0]["control"][1].decode()
+    name = f"{field(control, 'Package')}_{field(control, 'Version')}_{field(control, 'Architecture')}.deb"
+    if name != package.name:
+        yield f"{package.name} is {name} inside"
+    if field(control, "Version") != version:
+        yield f"{package.name} is of version {field(control, 'Version')}, the release of {version}"
+
+
 def wrong_program(folder, version, architecture, packages):
     """What package, archive and list of one architecture disagree about."""
     package, bom = folder / f"reach_{version}_{architecture}.deb", folder / f"reach-{version}-linux-{architecture}.cdx.json"
@@ -66,10 +76,7 @@ def wrong_program(folder, version, architecture, packages):
         if not path.is_file():
             yield f"{path.name} is missing"
             return
-    control, data = archive.deb_members(package.read_bytes())
-    program = data.get(making.PROGRAM, (None, b""))[1]
-    if field(control["control"][1].decode(), "Version") != version:
-        yield f"{package.name} is of version {field(control['control'][1].decode(), 'Version')}"
+    program = archive.deb_members(package.read_bytes())[1].get(making.PROGRAM, (None, b""))[1]
     top, members = f"reach-{version}-linux-{architecture}", archive.tar_members(packed.read_bytes())
     if members.get(f"{top}/{making.PROGRAM}", (None, None))[1] != program:
         yield f"{packed.name} and {package.name} have different programs"
@@ -103,6 +110,7 @@ def files(folder):
     for architecture in architectures:
         found += read(folder / f"reach_{version}_{architecture}.deb", wrong_program, folder, version, architecture, packages)
     for package in sorted(folder.glob("*.deb")):
+        found += read(package, wrong_package, package, version)
         if package.name.removesuffix(".deb").rpartition("_")[2] not in architectures:
             found.append(f"{package.name}: there is no list of what the program of its architecture is made of")
     return found, version, architectures

@@ -38,7 +38,7 @@ def offline():
 
 def temporary():
     """Where a build lies: 2 GB, too much for a /tmp in memory."""
-    return os.environ.get("TMPDIR", "/var/tmp")
+    return os.path.realpath(os.environ.get("TMPDIR", "/var/tmp"))
 
 
 def clean_environment(work, epoch):
@@ -47,4 +47,6 @@ def clean_environment(work, epoch):
     for folder in ("home", "tmp"):
         (work / folder).mkdir(exist_ok=True)
     return {name: os.environ[name] for name in kept if name in os.environ} | {
-        "HOME": str(work / "home"), "TMPDIR": str(work / "tmp"), "LC_ALL": "C.UTF-8", "TZ": "UTC", "SOURCE_DATE_EPOCH": str(epoch)}
+        "HOME": str(work / "home"), "TMPDIR": str(work / "tmp"), "LC_ALL": "C.UTF-8", "TZ": "UTC", "SOURCE_DATE_EPOCH": str(epoch),
+        # The tree is no clone, also where a clone is around it.
+        "GIT_CEILING_DIRECTORIES": str(work)}

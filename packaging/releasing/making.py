@@ -14,6 +14,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Where the program of a Debian package and of an archive lies.
 PROGRAM = "usr/bin/reach"
 NOTES = "RELEASE-NOTES.md"
+# Debian's packages that make packages.
+NEEDED = ("build-essential", "debhelper", "dpkg-dev", "fakeroot", "libglib2.0-dev", "pkg-config")
 
 
 def state(root):
@@ -26,6 +28,15 @@ def state(root):
                       "or make the release from a fresh clone")
     commit, epoch = run("git", "-C", root, "log", "-1", "--format=%H %ct", why="there is no commit")[0].split()
     return commit, int(epoch)
+
+
+def ready(root):
+    """Refuses where a Debian package cannot be made here: better before the program is built than after."""
+    try:
+        run("dpkg-checkbuilddeps", root / "packaging/debian/tree/control", why="what a Debian package is made with is missing")
+        run("fakeroot", "--version", why="fakeroot does not run")
+    except (Refused, FileNotFoundError) as error:
+        raise Refused(f"{error}\nas root: apt-get install --no-install-recommends {' '.join(NEEDED)}") from error
 
 
 def source(root, version, work, packages, epoch):
