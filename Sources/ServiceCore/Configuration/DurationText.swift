@@ -36,7 +36,9 @@ package enum DurationText {
     package static func text(_ duration: Duration) -> String {
         let nanoseconds = duration.inNanoseconds
         if nanoseconds == 0 { return "0s" }
-        let unit = units.last { nanoseconds % $0.nanoseconds == 0 } ?? units[0]
+        // Swift 6.2 infers the labels of the tuple only if they are written.
+        let unit: (name: String, nanoseconds: Int64) =
+            units.last { nanoseconds % $0.nanoseconds == 0 } ?? units[0]
         return "\(nanoseconds / unit.nanoseconds)\(unit.name)"
     }
 

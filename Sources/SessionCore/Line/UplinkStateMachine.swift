@@ -79,7 +79,7 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
 
     /// The line of an interface was found to be dead while an uplink reaches the server.
     package mutating func lineDied(_ new: Detour, at now: Int64) -> Action {
-        if let detour, detour.uplink == new.line {
+        if let (detour, recovery) = state, detour.uplink == new.line {
             // The second line is dead as well.
             guard new.uplink != detour.line else {
                 state = nil
@@ -87,7 +87,8 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
             }
             var next = new
             next.line = detour.line
-            state?.detour = next
+            // As a whole: Swift 6.2 with assertions fails to compile `state?.detour = next` here.
+            state = (next, recovery)
             return .changed
         }
         if let detour, detour == new { return .nothing }
@@ -143,7 +144,7 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
             let isNews = recovery.isByProbe || line?.answers != recovery.answers
             if line?.state == .full, isNews { return end() }
             if let line, let best = new.best(besides: detour.line) {
-                state?.detour = Detour(line, by: best)
+                state = (Detour(line, by: best), recovery)
                 return .changed
             }
         }

@@ -44,6 +44,7 @@ package enum XMLText {
         }
         return nil
     }
+
     /// The document in UTF-8 such that Foundation's `XMLParser` survives it.
     ///
     /// That parser traps over an instruction without content, `<?x?>`, and declarations in a document type
@@ -51,8 +52,16 @@ package enum XMLText {
     /// and empty instructions get a blank.
     package static func prepared(_ data: Data) throws(XMLTextError) -> Data {
         let text = try transcoded(data)
+        guard let bytes = blanked(text) else { throw XMLTextError(reason: "there is no element") }
+        return Data(bytes)
+    }
+
+    /// Returns nil where there is no element.
+    ///
+    /// A function of its own, since Swift 6.2 fails to compile one that throws behind its `span`.
+    private static func blanked(_ text: Data) -> [UInt8]? {
         let bytes = text.span
-        guard let root = rootOffset(bytes) else { throw XMLTextError(reason: "there is no element") }
+        guard let root = rootOffset(bytes) else { return nil }
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count + 16)
         for offset in 0..<root { result.append(bytes[offset] == 0x0A ? 0x0A : 0x20) }
@@ -76,7 +85,7 @@ package enum XMLText {
             for index in offset..<end { result.append(bytes[index]) }
             offset = end
         }
-        return Data(result)
+        return result
     }
 
     /// Whether there is nothing but a name between `<?` and `?>`.
