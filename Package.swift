@@ -205,7 +205,8 @@ let package = Package(
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "OriginTests", dependencies: ["TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
+            name: "EventLoopTests", dependencies: ["CLinux", "CTestSupport", "EventLoop", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "ReachabilityCoreTests", dependencies: ["ReachabilityCore", "TestSupport"],
             swiftSettings: strict),

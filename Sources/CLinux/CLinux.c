@@ -6,9 +6,24 @@
 
 #include <linux/errqueue.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/socket.h>
+
+// What is read of libc's tcp_info is where the kernel writes it (linux/tcp.h, which cannot be included too).
+_Static_assert(offsetof(struct tcp_info, tcpi_backoff) == 4 && offsetof(struct tcp_info, tcpi_snd_mss) == 16 &&
+                   offsetof(struct tcp_info, tcpi_unacked) == 24 && offsetof(struct tcp_info, tcpi_sacked) == 28 &&
+                   offsetof(struct tcp_info, tcpi_last_ack_recv) == 56 && offsetof(struct tcp_info, tcpi_rtt) == 68 &&
+                   offsetof(struct tcp_info, tcpi_rttvar) == 72,
+               "struct tcp_info has another layout here");
+_Static_assert(sizeof(struct ucred) == 12 && sizeof(struct clinux_credentials) == 12, "struct ucred has another layout here");
+
+int clinux_set_send_timeout(int descriptor, int64_t nanoseconds) {
+    struct timeval time = {.tv_sec = nanoseconds / 1000000000, .tv_usec = nanoseconds / 1000 % 1000000};
+    return setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+}
 
 int clinux_accept(int descriptor) { return accept4(descriptor, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
 

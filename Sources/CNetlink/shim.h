@@ -51,7 +51,7 @@ static inline int cnetlink_set_option(int descriptor, int level, int option, int
 }
 
 /// Limits the wait of a receive (SO_RCVTIMEO, socket(7)). Returns 0 or a negative errno.
-static inline int cnetlink_set_timeout(int descriptor, long microseconds) {
+static inline int cnetlink_set_timeout(int descriptor, int64_t microseconds) {
     struct timeval time = {.tv_sec = microseconds / 1000000, .tv_usec = microseconds % 1000000};
     return setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time) < 0 ? -errno : 0;
 }

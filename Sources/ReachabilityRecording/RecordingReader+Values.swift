@@ -71,7 +71,7 @@ extension LineWords {
         let address = try Self.address(try next("an address"))
         return InterfaceAddress(
             interface: try required("dev", try number("dev")), address: address,
-            prefixLength: try required("prefix", try number("prefix")),
+            prefixLength: Int(try required("prefix", try number("prefix", UInt8.self))),
             flags: try flags(InterfaceAddress.Flags.words) ?? [])
     }
 
@@ -197,7 +197,7 @@ extension LineWords {
         route.gateway = try address("via")
         route.interface = try number("dev")
         route.source = try address("src")
-        route.prefixLength = try number("prefix") ?? 0
+        route.prefixLength = Int(try number("prefix", UInt8.self) ?? 0)
         route.metric = try number("metric") ?? 0
         route.table = try number("table") ?? 254
         route.expires = try number("expires")

@@ -84,7 +84,7 @@ package final class Statement {
     package func isNull(_ column: Int) -> Bool { csqlite_column_type(handle, Int32(column)) == CSQLITE_NULL }
     /// The integer of a column; 0 for NULL.
     package func int64(_ column: Int) -> Int64 { csqlite_column_int(handle, Int32(column)) }
-    package func int(_ column: Int) -> Int { Int(int64(column)) }
+    package func int(_ column: Int) -> Int { Int(clamping: int64(column)) }
     package func bool(_ column: Int) -> Bool { int64(column) != 0 }
     package func double(_ column: Int) -> Double { csqlite_column_double(handle, Int32(column)) }
     package func optionalInt64(_ column: Int) -> Int64? { isNull(column) ? nil : int64(column) }

@@ -2,17 +2,31 @@
 #define _GNU_SOURCE
 #include "CTestSupport.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
 #include <linux/netlink.h>
 #include <malloc.h>
 #include <net/if.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
+
+struct ctest_sizes ctest_shared_sizes(void) {
+    return (struct ctest_sizes){
+        .stat = sizeof(struct stat), .off_t = sizeof(off_t), .time_t = sizeof(time_t),
+        .timespec = sizeof(struct timespec), .timeval = sizeof(struct timeval), .statvfs = sizeof(struct statvfs),
+        .dirent = sizeof(struct dirent), .epoll_event = sizeof(struct epoll_event), .rlimit = sizeof(struct rlimit)};
+}
 
 int clinux_spawn_closes_others(posix_spawn_file_actions_t *actions) {
     return posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);

@@ -97,7 +97,7 @@ import Testing
         let refused = try await error("/refused", .post)
         // Nothing was sent, so that the outcome is known although it is a POST.
         #expect(refused?.code == .cannotConnectToHost, "\(String(describing: refused))")
-        #expect(refused?.failingURL?.path() == "/refused")
+        #expect(refused?.transport?.curlCode == 7 && refused?.failingURL?.path() == "/refused")
         #expect(try await error("/own")?.message == "as I say")
         let other = try await error("/other")
         #expect(other?.code == .unknown && other?.underlying is Broken)

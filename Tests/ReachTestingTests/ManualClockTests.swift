@@ -19,7 +19,7 @@ import Testing
         task.resume()
         try await clock.waitForSleepers()
         await clock.advance(by: .seconds(3_599))
-        #expect(clock.sleeperCount == 1 && task.state == .running)
+        #expect(clock.sleeperCount == 1 && task.state == .running && task.response == nil)
         await clock.advance(by: .seconds(1))
         #expect(await task.outcome().data == Data("late".utf8))
         #expect(clock.now.duration(to: ManualClock().now) == .seconds(-3_600))
@@ -29,8 +29,21 @@ import Testing
     func chunks() async throws {
         let pieces = ["one", "two", "three"].map { Data($0.utf8) }
         let manager = URLSessionManager { [clock] _ in .chunks(pieces, every: .seconds(10), on: clock) }
-        let (_, stream) = try await manager.stream(for: SessionRequest("https://api.example.com/"))
-        var iterator = stream.makeAsyncIterator()
+        // The manager lives in real time, as in the test before.
+        var request = try SessionRequest("https://api.example.com/")
+        request.options.timeoutInterval = .zero
+        // One pause after the other: each chunk but the first has one.
+        var iterator = try await manager.stream(for: request).1.makeAsyncIterator()
+        for (index, piece) in pieces.enumerated() {
+            if index > 0 {
+                try await clock.waitForSleepers()
+                await clock.advance(by: .seconds(10))
+            }
+            #expect(try await iterator.next() == piece)
+        }
+        #expect(try await iterator.next() == nil)
+        // Both in one move.
+        iterator = try await manager.stream(for: request).1.makeAsyncIterator()
         #expect(try await iterator.next() == pieces[0])
         try await clock.waitForSleepers()
         await clock.advance(by: .seconds(20))

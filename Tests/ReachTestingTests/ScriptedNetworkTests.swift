@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import Glibc
 import ReachTesting
 import Synchronization
 import Testing
@@ -115,6 +116,21 @@ import Testing
         #expect(count.withLock { $0 } == calls)
         #expect(network.observerCount == 1)
         other.cancel()
+        // A call that another thread is in has ended when the cancel returns.
+        let slow = ScriptedNetwork()
+        let (entered, entry) = AsyncStream<Void>.makeStream()
+        let hasEnded = Mutex(false)
+        let waiting = slow.observeReachability { update in
+            guard update.status == .wired else { return }
+            entry.finish()
+            usleep(50_000)
+            hasEnded.withLock { $0 = true }
+        }
+        let change = Task.detached { slow.become(.wired) }
+        for await _ in entered {}
+        waiting.cancel()
+        #expect(hasEnded.withLock { $0 })
+        await change.value
     }
 
     @Test("API-235 A probe finds what the network's internet is; tasks that require it wait meanwhile")

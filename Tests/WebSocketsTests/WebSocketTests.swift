@@ -11,6 +11,12 @@ import WebSockets
     "WebSockets", .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"),
     .timeLimit(.minutes(10)))
 struct WebSocketTests {
+    @Test("API-062 options of WebSockets are written in the form of all settings")
+    func configurable() {
+        let options = WebSocketOptions { $0.pongTimeout = .seconds(3) }
+        #expect(options == WebSocketOptions(pongTimeout: .seconds(3)))
+    }
+
     @Test("API-340 Messages of both kinds go there and back, with TLS and without", arguments: [false, true])
     func echo(isSecure: Bool) async throws {
         let lab = try await SocketLab(isSecure: isSecure)
@@ -324,11 +330,12 @@ struct WebSocketTests {
         request.options.timeoutInterval = .milliseconds(100)
         request.options.timeouts.total = .milliseconds(200)
         request.options.timeouts.firstByte = .milliseconds(100)
-        let options = WebSocketOptions(keepAlive: .milliseconds(50))
+        // Longer than the limit of silence.
+        let options = WebSocketOptions(keepAlive: .milliseconds(150))
         let socket = try lab.manager.webSocket(with: request, options: options)
         try await socket.opened()
         // As long as twice the longest limit, told by pings.
-        _ = try await lab.server.frames(9, 8)
+        _ = try await lab.server.frames(9, 3)
         try await socket.send("a")
         #expect(try await socket.receive() == .text("a"))
         await socket.close()
@@ -355,7 +362,13 @@ struct WebSocketTests {
 
     @Test("API-359 The manager's policy judges the server, its adapters and its delegate the request")
     func managerParts() async throws {
-        struct Delegate: SessionDelegate {}
+        struct Delegate: SessionDelegate {
+            func task(
+                _ task: SessionTask, didReceive challenge: AuthenticationChallenge
+            ) async throws -> ChallengeDisposition {
+                .useCredential(.password(user: "user", password: "secret"))
+            }
+        }
         let lab = try await SocketLab(isSecure: true)
         let strict = lab.another()
         strict.securityPolicy = .default
@@ -370,12 +383,12 @@ struct WebSocketTests {
             }
         ])
         adapted.delegate = Delegate()
-        let socket = try lab.socket("/echo", on: adapted)
+        let socket = try lab.socket("/private", on: adapted)
         try await socket.send("a")
         #expect(try await socket.receive() == .text("a"))
         await socket.close()
-        let requests = try await lab.server.requests(1)
-        #expect(requests.count == 1 && requests[0].fields?["x-device"] == "7")
+        let requests = try await lab.server.requests(2)
+        #expect(requests.count == 2 && requests.allSatisfy { $0.fields?["x-device"] == "7" })
         let refused = await (try lab.socket("/status?code=403&body=no", on: adapted)).refusal()
         #expect(refused?.response?.statusCode == 403)
     }

@@ -28,8 +28,9 @@ inherit swift pkgconfig systemd useradd bash-completion qemu
 
 # pkg-config finds libnl in the sysroot; of libcurl and zlib only the headers are used. They and SQLite are opened when needed.
 DEPENDS += "libnl curl zlib qemu-native"
-RDEPENDS:${PN} += "libnl libnl-route libcurl libsqlite3"
-RRECOMMENDS:${PN} += "ca-certificates"
+RDEPENDS:${PN} += "libnl libnl-route"
+RRECOMMENDS:${PN} += "libcurl libsqlite3 ca-certificates"
+RSUGGESTS:${PN} += "libidn2 zlib brotli"
 
 # The package manager takes the fetched packages for those of GitHub, at the commits that were fetched, and resolves nothing anew.
 EXTRA_OESWIFT = "--product reach --disable-automatic-resolution"

@@ -21,6 +21,11 @@
 #include <time.h>
 #include <unistd.h>
 
+// On 32-bit machines glibc has files of 2 GiB and times until 2038 unless more is asked for, by each C target
+// and by Swift's Glibc module alike.
+_Static_assert(sizeof(off_t) == 8 && sizeof(time_t) == 8,
+               "build with: swift build -Xcc -D_FILE_OFFSET_BITS=64 -Xcc -D_TIME_BITS=64");
+
 // epoll_event's data is a union and, on x86-64, packed: typed access is easier than importing it.
 static inline int clinux_epoll_ctl(int epoll, int operation, int descriptor, uint32_t events, uint64_t data) {
     struct epoll_event event = {.events = events, .data = {.u64 = data}};
@@ -109,6 +114,10 @@ static inline ssize_t clinux_copy_range(int source, int target, size_t count) {
 // accept4(2), which glibc hides behind _GNU_SOURCE: a child that is started meanwhile does not inherit the
 // connection.
 int clinux_accept(int descriptor);
+
+// Limits the wait of connect(2) and of sending (SO_SNDTIMEO, socket(7)), whose number depends on the size of
+// time_t. 0, or -1 with errno.
+int clinux_set_send_timeout(int descriptor, int64_t nanoseconds);
 
 // getsockopt(2): the supplementary groups of a Unix socket's peer, since Linux 4.13; missing in older
 // headers.

@@ -27,17 +27,26 @@ extension IPAddress: CustomStringConvertible, LosslessStringConvertible {
         }
     }
 
+    /// Reads the bytes one by one, since each request to an address literal asks.
     private static func dottedDecimal(_ text: Substring) -> UInt32? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
-        var bits: UInt32 = 0
-        for part in parts {
-            guard (1...3).contains(part.utf8.count), part.utf8.allSatisfy({ (48...57).contains($0) }),
-                part.utf8.count == 1 || part.utf8.first != 48, let value = UInt32(part), value <= 255
-            else { return nil }
-            bits = bits << 8 | value
+        var (bits, part, digits, dots): (UInt32, UInt32, Int, Int) = (0, 0, 0, 0)
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                // A zero in front may mean octal to others.
+                guard digits == 0 || part > 0 else { return nil }
+                part = part * 10 + UInt32(byte & 15)
+                digits += 1
+                guard part <= 255 else { return nil }
+            case UInt8(ascii: "."):
+                guard digits > 0 else { return nil }
+                bits = bits << 8 | part
+                (part, digits, dots) = (0, 0, dots + 1)
+                guard dots <= 3 else { return nil }
+            default: return nil
+            }
         }
-        return bits
+        return dots == 3 && digits > 0 ? bits << 8 | part : nil
     }
 
     private init?(v6Text text: String) {

@@ -29,8 +29,7 @@ package struct VarlinkClient: ~Copyable {
         repeat {
             // Zero would mean for ever.
             let left = max(limit - Reactor.now, 1_000)
-            var patience = timeval(tv_sec: Int(left / 1_000_000_000), tv_usec: Int(left / 1_000 % 1_000_000))
-            setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+            _ = clinux_set_send_timeout(number, left)
             if address.with({ connect(number, $0, $1) }) == 0 {
                 _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
                 self.descriptor = descriptor

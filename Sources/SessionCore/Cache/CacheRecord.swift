@@ -124,7 +124,7 @@ struct RecordReader {
     }
 
     mutating func bytes() -> [UInt8]? {
-        guard let count: UInt32 = number(), let bytes = read(Int(count)) else { return nil }
+        guard let count: UInt32 = number(), let bytes = read(Int(clamping: count)) else { return nil }
         return Array(bytes)
     }
 

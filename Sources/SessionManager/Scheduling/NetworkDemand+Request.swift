@@ -85,21 +85,23 @@ extension URL {
     /// Whether its host is this machine by its name alone: `localhost` and below (RFC 6761 §6.3), 127.0.0.0/8
     /// or ::1, or a socket.
     var isOnThisMachine: Bool {
-        var bytes = originText.utf8[...]
-        guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else { return false }
-        if bytes[..<slash].contains(UInt8(ascii: "+")) { return true }
-        bytes = bytes[slash...].dropFirst(2)
-        if let at = bytes.lastIndex(of: UInt8(ascii: "@")) { bytes = bytes[bytes.index(after: at)...] }
-        guard let first = bytes.first else { return false }
-        switch first {
-        case UInt8(ascii: "["):
-            let literal = bytes.dropFirst().prefix { $0 != UInt8(ascii: "]") }
-            return IPAddress(String(Substring(literal)))?.isLoopback == true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"):
-            return IPAddress(String(Substring(bytes.prefix { $0 != UInt8(ascii: ":") })))?.isLoopback == true
-        default:
-            let host = Substring(bytes.prefix { $0 != UInt8(ascii: ":") })
-            return host == "localhost" || host.hasSuffix(".localhost")
+        var text = originText
+        return text.withUTF8 { bytes in
+            guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else { return false }
+            if bytes[..<slash].contains(UInt8(ascii: "+")) { return true }
+            var host = bytes[slash...].dropFirst(2)
+            if let at = host.lastIndex(of: UInt8(ascii: "@")) { host = host[(at + 1)...] }
+            let isBracketed = host.first == UInt8(ascii: "[")
+            let end = isBracketed ? UInt8(ascii: "]") : UInt8(ascii: ":")
+            host = host.dropFirst(isBracketed ? 1 : 0).prefix { $0 != end }
+            guard let first = host.first else { return false }
+            if isBracketed || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first),
+                let address = IPAddress(String(decoding: host, as: UTF8.self))
+            {
+                return address.isLoopback
+            }
+            return host.elementsEqual("localhost".utf8)
+                || host.suffix(10).elementsEqual(".localhost".utf8)
         }
     }
 }

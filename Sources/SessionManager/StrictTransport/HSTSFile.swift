@@ -48,21 +48,6 @@ struct HSTSFile {
     ///
     /// Readable by this user alone: it says which hosts were spoken to.
     func replace(_ text: String) throws(SessionError) {
-        let copy = "\(path).new"
-        _ = unlink(copy)
-        let number = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard number >= 0 else { throw FileFailure.cannotCreate(copy, errno) }
-        var (failure, rest): (Int32, ArraySlice<UInt8>) = (0, Array(text.utf8)[...])
-        while !rest.isEmpty, failure == 0 {
-            let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
-            if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { failure = errno }
-        }
-        if failure == 0, fsync(number) != 0 { failure = errno }
-        if close(number) != 0, failure == 0, errno != EINTR { failure = errno }
-        if failure == 0, rename(copy, path) != 0 { failure = errno }
-        guard failure == 0 else {
-            _ = unlink(copy)
-            throw FileFailure.cannotWrite(path, failure)
-        }
+        try OwnFile.replace(path, with: Data(text.utf8), isSynced: true)
     }
 }

@@ -21,7 +21,7 @@ extension ImageHeader {
         var hasContent = false
         while let length = bytes.unsigned(at: offset, size: 4),
             let type = bytes.unsigned(at: offset + 4, size: 4),
-            Int(length) <= bytes.count - offset - 8 - 4
+            Int(clamping: length) <= bytes.count - offset - 8 - 4
         {
             if type == 0x4945_4E44 { return hasContent ? header : nil }
             hasContent = hasContent || type == 0x4944_4154
@@ -97,7 +97,7 @@ extension ImageHeader {
     /// WebP: a RIFF file with one of three kinds of first chunk (RFC 9649 §2).
     static func webp(_ bytes: Span<UInt8>) -> ImageHeader? {
         guard bytes.holds("WEBP", at: 8), let size = bytes.unsigned(at: 4, size: 4, littleEndian: true),
-            size >= 12, Int(size) <= bytes.count - 8,
+            size >= 12, Int(clamping: size) <= bytes.count - 8,
             let length = bytes.unsigned(at: 16, size: 4, littleEndian: true), length <= size - 12
         else { return nil }
         func field(_ offset: Int, _ size: Int) -> UInt64? {

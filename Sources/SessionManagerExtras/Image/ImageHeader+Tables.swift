@@ -10,7 +10,7 @@ extension ImageHeader {
         func field(_ offset: Int, _ size: Int) -> UInt64? {
             bytes.unsigned(at: offset, size: size, littleEndian: littleEndian)
         }
-        guard let offset = field(4, 4), offset >= 8, let count = field(Int(offset), 2),
+        guard let offset = field(4, 4), offset >= 8, let count = field(Int(clamping: offset), 2),
             Int(count) * 12 <= bytes.count - Int(offset) - 2
         else { return nil }
         var sizes: [UInt64: UInt64] = [:]

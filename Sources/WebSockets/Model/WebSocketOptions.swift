@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReachabilityCore
+public import SessionCore
 
 /// How a WebSocket behaves.
 public struct WebSocketOptions: Sendable, Equatable {
@@ -50,6 +51,11 @@ public struct WebSocketOptions: Sendable, Equatable {
         self.sendBufferSize = sendBufferSize
         self.fragmentSize = fragmentSize
     }
+}
+
+extension WebSocketOptions: Configurable {
+    /// The defaults.
+    public init() { self.init(reconnects: .never) }
 }
 
 /// When a WebSocket connects again by itself.

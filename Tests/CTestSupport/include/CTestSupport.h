@@ -3,7 +3,14 @@
 #pragma once
 #include "Verification.h"
 #include <spawn.h>
+#include <stddef.h>
 #include <stdint.h>
+
+// The sizes of structures that Swift's Glibc module and the C targets share, as a C target sees them.
+struct ctest_sizes {
+    size_t stat, off_t, time_t, timespec, timeval, statvfs, dirent, epoll_event, rlimit;
+};
+struct ctest_sizes ctest_shared_sizes(void);
 
 // Closes all but the standard descriptors in a child (posix_spawn_file_actions_addclosefrom_np, glibc 2.34).
 int clinux_spawn_closes_others(posix_spawn_file_actions_t *actions);

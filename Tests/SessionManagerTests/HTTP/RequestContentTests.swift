@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import HTTPTypes
+import ReachTesting
 import SessionCore
 import SessionManager
 import TestSupport
@@ -82,6 +83,10 @@ struct RequestContentTests {
         let named = try api.request(
             .put, "firmware", body: .data(Data("x".utf8)), headers: .fields([.contentType: "text/plain"]))
         #expect(named.headerFields[values: .contentType] == ["text/plain"])
+        let chunks = AsyncStream<Data> { $0.finish() }
+        let live = try api.request(.put, "firmware", body: .stream(StreamedBody(chunks)))
+        guard case .stream? = live.body else { throw Missing() }
+        #expect(live.value(forHeader: "Content-Type") == "application/octet-stream")
     }
 
     @Test("API-005 parameters are variables, optionals, dates, dictionaries of one type")
@@ -207,5 +212,14 @@ struct RequestContentTests {
         #expect(try await api.delete("a", query: ["a": "b"]).statusCode == 200)
         let (data, _) = try await api.data(.init("REPORT")!, "a", json: sample)
         #expect(try JSONValue(parsing: data)["json"]?["k"] == "v")
+        // Of an answer that is a head alone the status says what came.
+        let judge = try HTTPSessionManager(baseURL: "https://example.com") { request in
+            let body = request.method == .delete ? "" : "k=v"
+            return .status(request.text == body && request.query("q") == "1" ? 204 : 400)
+        }
+        #expect(try await judge.post("a", query: ["q": 1], form: sample).statusCode == 204)
+        #expect(try await judge.put("a", query: ["q": 1], form: sample).statusCode == 204)
+        #expect(try await judge.patch("a", query: ["q": 1], form: sample).statusCode == 204)
+        #expect(try await judge.delete("a", query: ["q": 1]).statusCode == 204)
     }
 }

@@ -74,6 +74,14 @@ struct CheckedDownloadTests {
         ) { box.put(Finished(response: $0, object: $1, error: $2)) }
         task.resume()
         #expect(await box.value.object as? String == path)
+        let wrong = try lab.manager.downloadTask(
+            with: lab.request("/bytes/100000"),
+            destination: .chosen { [folder] _, _ in
+                DownloadDestination(folder("wrong"), sha256: String(repeating: "0", count: 64))
+            })
+        wrong.resume()
+        #expect(await wrong.outcome().error?.code == .checksumMismatch)
+        #expect(folder.names == ["file"])
         let plain = Box<Finished>()
         let other = try lab.manager.downloadTask(with: lab.request("/bytes/10")) {
             plain.put(Finished(response: $0, object: $1, error: $2))

@@ -89,7 +89,7 @@ struct StrictTransportTests {
         let (manager, sent) = answered(HSTSStore()) { request in
             switch request.path {
             case "/first":
-                .status(404).header("strict-transport-security", "max-age=5")
+                .status(404).header("strict-transport-security", "max-age=5000")
                     .header("Strict-Transport-Security", "max-age=0")
             case "/broken":
                 .status(200).header("Strict-Transport-Security", "max-age=x")
@@ -156,7 +156,7 @@ struct StrictTransportTests {
     )
     func circle() async throws {
         let (manager, sent) = answered(HSTSStore()) { _ in
-            Answer.redirect(to: "http://a.example/").header("Strict-Transport-Security", "max-age=100")
+            Answer.redirect(to: "http://a.example/").header("Strict-Transport-Security", "max-age=1000")
         }
         await #expect { try await get(manager, "https://a.example/") } throws: { error in
             (error as? SessionError)?.code == .tooManyRedirects

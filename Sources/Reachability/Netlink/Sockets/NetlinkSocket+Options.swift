@@ -24,7 +24,7 @@ extension NetlinkSocket {
 
     /// Limits the wait of a receive.
     package borrowing func setTimeout(milliseconds: Int) throws(NetlinkError) {
-        let result = cnetlink_set_timeout(descriptor, milliseconds * 1000)
+        let result = cnetlink_set_timeout(descriptor, Int64(milliseconds) * 1000)
         guard result == 0 else { throw NetlinkError("limit the wait on a netlink socket", errno: -result) }
     }
 

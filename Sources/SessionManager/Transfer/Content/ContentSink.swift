@@ -46,7 +46,7 @@ final class MemorySink: ContentSink {
 
     func consume(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
         guard Int64(data.count) + Int64(bytes.count) <= limit else {
-            data.append(contentsOf: bytes.prefix(max(Int(limit) - data.count, 0)))
+            data.append(contentsOf: bytes.prefix(max(Int(clamping: limit) - data.count, 0)))
             if !isStrict { return .consumed }
             throw SessionError(
                 .dataLengthExceedsMaximum, "the response has more than \(limit) bytes",

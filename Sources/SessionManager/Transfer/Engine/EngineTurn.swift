@@ -169,5 +169,5 @@ extension Duration {
     var nanoseconds: Int64 { min(max(inNanoseconds, .min / 2), .max / 2) }
 
     /// Whole milliseconds, rounded up: a limit that is set never becomes none.
-    var milliseconds: Int { Int((nanoseconds &+ 999_999) / 1_000_000) }
+    var milliseconds: Int { Int(clamping: (nanoseconds &+ 999_999) / 1_000_000) }
 }

@@ -2,6 +2,7 @@
 
 import CLinux
 import EventLoop
+import FoundationEssentials
 import Glibc
 package import SessionCore
 
@@ -32,6 +33,29 @@ package enum OwnFile {
         let number = open(path, access | flags)
         guard number >= 0 else { throw FileFailure.cannotRead(path, errno) }
         return try checked(number, path)
+    }
+
+    /// Replaces a file by one that this user alone may read: it has the old content or the new one, never a
+    /// part.
+    ///
+    /// - Parameter isSynced: whether the content outlasts a loss of power.
+    static func replace(_ path: String, with content: Data, isSynced: Bool) throws(SessionError) {
+        let copy = "\(path).new"
+        _ = unlink(copy)
+        let number = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard number >= 0 else { throw FileFailure.cannotCreate(path, errno) }
+        var (failure, rest): (Int32, Data) = (0, content)
+        while !rest.isEmpty, failure == 0 {
+            let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+            if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { failure = errno }
+        }
+        if failure == 0, isSynced, fsync(number) != 0 { failure = errno }
+        if close(number) != 0, failure == 0, errno != EINTR { failure = errno }
+        if failure == 0, rename(copy, path) != 0 { failure = errno }
+        guard failure == 0 else {
+            _ = unlink(copy)
+            throw FileFailure.cannotWrite(path, failure)
+        }
     }
 
     /// Not blocking: open(2) would wait for the reader of a pipe.

@@ -33,20 +33,7 @@ struct ResumeFile: Sendable {
 
     /// Replaces the record, readable by this user alone for its URL; `isSynced` to outlast a loss of power.
     func write(_ record: ResumeRecord, isSynced: Bool) throws(SessionError) {
-        let copy = "\(path).new"
-        let text = try StampedRecord(record).encodedAsField()
-        _ = unlink(copy)
-        let number = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard number >= 0 else { throw FileFailure.cannotCreate(path, errno) }
-        let count = text.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
-        var failure = count == text.count ? 0 : errno
-        if failure == 0, isSynced, fsync(number) != 0 { failure = errno }
-        if close(number) != 0, failure == 0, errno != EINTR { failure = errno }
-        if failure == 0, rename(copy, path) != 0 { failure = errno }
-        guard failure == 0 else {
-            _ = unlink(copy)
-            throw FileFailure.cannotWrite(path, failure)
-        }
+        try OwnFile.replace(path, with: StampedRecord(record).encodedAsField(), isSynced: isSynced)
     }
 
     func remove() { _ = unlink(path) }

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls about the outbox. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "calls.h"
+#include "json-write.h"
+
+/* The longest body whose call, in base64, fits into a message of 1 MiB. */
+#define LONGEST_BODY ((size_t)720 << 10)
+
+/* A random key of 128 bits. */
+static bool make_key(char key[33])
+{
+    unsigned char random[16];
+    if (getrandom(random, sizeof random, GRND_NONBLOCK) != sizeof random) return false;
+    for (int i = 0; i < 16; i++) snprintf(key + 2 * i, 3, "%02x", random[i]);
+    return true;
+}
+
+static bool put_optional(struct bytes *json, const char *key, const char *text)
+{
+    if (!text) return true;
+    if (!json_is_text(text)) return false;
+    json_put_text(json, key, text);
+    return true;
+}
+
+static bool put_headers(struct bytes *json, const char *const *headers)
+{
+    if (!headers) return true;
+    json_open(json, "headers", '{');
+    for (; *headers; headers += 2) {
+        if (!headers[1] || !json_is_text(headers[0]) || !json_is_text(headers[1])) return false;
+        json_put_text(json, headers[0], headers[1]);
+    }
+    json_close(json, '}');
+    return true;
+}
+
+static bool put_request(struct bytes *json, const reach_request *request, const char *key)
+{
+    if (!request->url || request->body_length > LONGEST_BODY) return false;
+    if (!request->body && request->body_length > 0) return false;
+    if (request->expires_in_ms < 0 || request->answer_timeout_ms < 0 || request->maximum_attempts < 0)
+        return false;
+    json_open(json, NULL, '{');
+    if (!put_optional(json, "url", request->url) || !put_optional(json, "method", request->method))
+        return false;
+    if (!put_optional(json, "lane", request->lane) || !put_optional(json, "network", request->network))
+        return false;
+    if (!put_optional(json, "idempotencyKey", key) || !put_headers(json, request->headers)) return false;
+    if (request->body_length > 0) json_put_base64(json, "bodyBase64", request->body, request->body_length);
+    if (request->expires_in_ms) json_put_seconds(json, "expiresIn", request->expires_in_ms);
+    if (request->priority) json_put_integer(json, "priority", request->priority);
+    if (request->maximum_attempts) json_put_integer(json, "maximumAttempts", request->maximum_attempts);
+    if (request->answer_timeout_ms) json_put_seconds(json, "answerTimeout", request->answer_timeout_ms);
+    json_close(json, '}');
+    return true;
+}
+
+int reach_client_enqueue(
+    reach_client *client, const reach_request *request, int64_t timeout_ms, reach_call_callback callback,
+    void *data, reach_call *call)
+{
+    reach_request known;
+    char random[33];
+    struct call made = {
+        .method = "io.reach.Reachability.Enqueue",
+        .kind = LINE_REPEATED,
+        .timeout_ms = timeout_ms,
+        .callback = callback,
+        .data = data,
+    };
+    if (call) *call = 0;
+    if (!request || !call_options(&known, sizeof known, request)) return REACH_ERROR_INVALID_ARGUMENT;
+    const char *key = known.idempotency_key;
+    if (!key && make_key(random)) key = random;
+    /* Without a key the service cannot tell a repeated call from another. */
+    if (!key) made.kind = LINE_ONCE;
+    if (!put_request(&made.parameters, &known, key)) {
+        bytes_free(&made.parameters);
+        return REACH_ERROR_INVALID_ARGUMENT;
+    }
+    return call_begin(client, &made, call);
+}
+
+int reach_client_wait_outbox(
+    reach_client *client, const char *id, int64_t timeout_ms, reach_call_callback callback, void *data,
+    reach_call *call)
+{
+    struct call made = {
+        .method = "io.reach.Reachability.WaitOutbox",
+        .kind = LINE_REPEATED,
+        .sends_timeout = true,
+        .timeout_ms = timeout_ms,
+        .callback = callback,
+        .data = data,
+    };
+    if (call) *call = 0;
+    if (!id || !json_is_text(id)) return REACH_ERROR_INVALID_ARGUMENT;
+    json_open(&made.parameters, NULL, '{');
+    json_put_text(&made.parameters, "id", id);
+    json_close(&made.parameters, '}');
+    return call_begin(client, &made, call);
+}
+
+int reach_client_list_outbox(
+    reach_client *client, const char *lane, int limit, int64_t timeout_ms, reach_call_callback callback,
+    void *data, reach_call *call)
+{
+    struct call made = {
+        .method = "io.reach.Reachability.ListOutbox",
+        .kind = LINE_REPEATED,
+        .timeout_ms = timeout_ms,
+        .callback = callback,
+        .data = data,
+    };
+    if (call) *call = 0;
+    if (limit < 0 || (lane && !json_is_text(lane))) return REACH_ERROR_INVALID_ARGUMENT;
+    json_open(&made.parameters, NULL, '{');
+    if (lane) json_put_text(&made.parameters, "lane", lane);
+    if (limit) json_put_integer(&made.parameters, "limit", limit);
+    json_close(&made.parameters, '}');
+    return call_begin(client, &made, call);
+}
