@@ -97,7 +97,7 @@ struct RulesSocketTests {
             #expect(error.failingURL?.absoluteString == "http+unix://%2Frun%2Fx/a")
             #expect(error.response?.value(forHeader: "location") == location)
         }
-        // What is refused for everybody is told of the socket's URL too.
+        // What the network refuses too is told of the socket's URL.
         let foreign = try redirect(from: "http+unix://%2Frun%2Fx/a", to: "ftp://localhost/")
         guard case .failure(let other) = foreign else { return #expect(Bool(false), "\(foreign)") }
         #expect(other.failingURL?.absoluteString == "http+unix://%2Frun%2Fx/a")

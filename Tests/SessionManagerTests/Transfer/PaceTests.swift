@@ -59,7 +59,7 @@ import Testing
         #expect(await task.outcome().data == Data("100000".utf8))
     }
 
-    /// Moves the clock until downloads have ended, which are together never faster than 10,000 bytes a second.
+    /// Moves the clock until downloads have ended, together never faster than 10,000 bytes a second.
     private func expectPace(_ tasks: SessionTask...) async {
         var seconds: Int64 = 0
         let count = Int64(tasks.count)
