@@ -5,10 +5,10 @@ import SessionCore
 /// How many transfers run per origin, and which ones wait: the limit of connections per host, decided without
 /// I/O.
 ///
-/// Over HTTP/1.1 a transfer needs a connection of its own. Over HTTP/2 or 3 many share one, as many as servers
-/// usually allow (100 streams, RFC 9113 §6.5.2), except for transfers that must not share theirs. One transfer
-/// opens a further connection, and the others wait until it is made and shows what is spoken: libcurl would
-/// open one for each of a thousand that begin at once.
+/// Over HTTP/1.1 a transfer needs a connection of its own. Over HTTP/2 or 3 many share one, as many as
+/// servers usually allow (100 streams, RFC 9113 §6.5.2), except for transfers that must not share theirs. One
+/// transfer opens a further connection, and the others wait until it is made and shows what is spoken:
+/// libcurl would open one for each of a thousand that begin at once.
 struct PerHostLimiter<Waiting>: ~Copyable {
     /// A transfer that has a slot now.
     struct Admitted {
