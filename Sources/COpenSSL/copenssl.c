@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // OpenSSL's types stay opaque, and its functions are declared as in the manual pages of 3.0, so that building
 // needs no headers of it. Options and flags have 64 bits since 3.0, so nothing older is supported.
@@ -58,6 +59,7 @@ enum {
     X(SSL_CTX_get_cert_store, X509_STORE *, (const SSL_CTX *))                                                 \
     X(SSL_get_ex_data_X509_STORE_CTX_idx, int, (void))                                                         \
     X(SSL_get_servername, const char *, (const SSL *, int))                                                    \
+    X(SSL_get0_alpn_selected, void, (const SSL *, const unsigned char **, unsigned *))                         \
     X(SSL_set_msg_callback, void, (SSL *, message_callback *))                                                 \
     X(SSL_set_ex_data, int, (SSL *, int, void *))                                                              \
     X(SSL_get_ex_data, void *, (const SSL *, int))                                                             \
@@ -183,6 +185,13 @@ static void message_came(int is_sent, int version, int type, const void *bytes, 
     if (is_sent || type != SSL3_RT_ALERT || count != 2 || ((const uint8_t *)bytes)[1] != SSL_AD_CLOSE_NOTIFY) return;
     copenssl_ending *ending = lib.SSL_get_ex_data(ssl, ending_index);
     if (ending) atomic_store(&ending->is_notified, true);
+}
+
+bool copenssl_speaks_http2(void *session) {
+    const unsigned char *name = 0;
+    unsigned count = 0;
+    lib.SSL_get0_alpn_selected(session, &name, &count);
+    return count == 2 && !memcmp(name, "h2", 2);
 }
 
 copenssl_ending *copenssl_watch_ending(void *session) {

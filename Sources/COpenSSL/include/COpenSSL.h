@@ -35,6 +35,10 @@ bool copenssl_install(
 // however often it is called (X509_LOOKUP_hash_dir(3)). False without memory.
 bool copenssl_add_directory(void *_Nonnull context, const char *_Nonnull path);
 
+// Whether the peers of a connection have agreed on HTTP/2 (ALPN, RFC 9113 §3.2). `session` is an `SSL *`
+// whose handshake is done.
+bool copenssl_speaks_http2(void *_Nonnull session);
+
 // How a connection ends: whether the peer sent the alert `close_notify` (RFC 8446 §6.1), or just closed the
 // connection, which libcurl does not distinguish. `session` is an `SSL *`; null without memory. The caller
 // releases the result, which may outlive the connection.

@@ -46,6 +46,37 @@ extension EvaluationContext {
         return second
     }
 
+    /// Whether any interface has an address that packets to `destination` can be sent from.
+    ///
+    /// Looked up once: reports on a thousand links ask for each of them.
+    mutating func hasSource(for destination: IPAddress) throws(MissingAnswers) -> Bool {
+        if let isThere = knownSources[destination] { return isThere }
+        let all = try addresses()
+        let isThere = all.indices.contains { all[$0].address.isSource(for: destination) }
+        knownSources[destination] = isThere
+        return isThere
+    }
+
+    /// Whether there is a source, by what decides it of a destination; nil while that is not looked up.
+    package struct KnownSources {
+        private var v4: Bool?
+        private var v6: Bool?
+        private var v6OnLink: Bool?
+
+        fileprivate subscript(destination: IPAddress) -> Bool? {
+            get { destination.family == .ipv4 ? v4 : destination.staysOnLink ? v6OnLink : v6 }
+            set {
+                if destination.family == .ipv4 {
+                    v4 = newValue
+                } else if destination.staysOnLink {
+                    v6OnLink = newValue
+                } else {
+                    v6 = newValue
+                }
+            }
+        }
+    }
+
     // Hosts have fewer prefixes than this; on a router with thousands of addresses the first ones suffice.
     private static var sourceLimit: Int { 8 }
 
@@ -75,6 +106,12 @@ extension EvaluationContext {
 }
 
 extension IPAddress {
+    /// Whether the kernel can choose it as the source for a destination.
+    func isSource(for destination: IPAddress) -> Bool {
+        family == destination.family && !isLoopback
+            && (family == .ipv4 || !isLinkLocal || destination.staysOnLink)
+    }
+
     /// The length of the common prefix in bits.
     fileprivate func commonBits(with other: IPAddress) -> Int {
         high == other.high

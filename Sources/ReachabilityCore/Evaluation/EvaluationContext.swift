@@ -16,6 +16,7 @@ package struct EvaluationContext: ~Copyable {
     // Conclusions about ports, nil while an answer is missing: nested bridges are walked through only once.
     package var portsUsability: [PortsKey: LinkUsability?] = [:]
     package var portsMedium: [PortsKey: PhysicalMedium?] = [:]
+    var knownSources = KnownSources()
     // The policy rules, which every lookup depends on.
     private var policy: PolicyRules?
     // Ports by their master, once all links are known; for the sentences of link reports.

@@ -44,7 +44,7 @@ package struct LinkReporter: Sendable {
             if isLong { return grouped[index] ?? [] }
             var own: [InterfaceAddress] = []
             own.reserveCapacity(4)
-            for address in all where address.interface == index { own.append(address) }
+            for position in all.indices where all[position].interface == index { own.append(all[position]) }
             return own
         }
         reports.reserveCapacity(links.count)
@@ -200,11 +200,8 @@ package struct LinkReporter: Sendable {
         of link: LinkState, to address: IPAddress, _ addresses: [InterfaceAddress],
         _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> Source? {
-        func serves(_ own: InterfaceAddress) -> Bool {
-            own.address.family == address.family && !own.address.isLoopback
-                && (own.address.family == .ipv4 || !own.address.isLinkLocal || address.staysOnLink)
-        }
-        if addresses.contains(where: serves) { return .own }
-        return try context.addresses().contains(where: serves) ? .another : nil
+        // By index, since an element by itself is a copy.
+        if addresses.indices.contains(where: { addresses[$0].address.isSource(for: address) }) { return .own }
+        return try context.hasSource(for: address) ? .another : nil
     }
 }

@@ -2,6 +2,7 @@
 
 import CIDN
 package import FoundationEssentials
+import Glibc
 
 /// Converts international names of hosts to A-labels (RFC 5891 §4, UTS #46).
 ///
@@ -87,13 +88,20 @@ extension URL {
     /// With the host in ASCII: Foundation percent-encodes the names that are not.
     package var withASCIIHost: URL {
         get throws(SessionError) {
-            // Most URLs have no percent sign at all, which is quicker to see than where their host is.
-            var text = absoluteString
-            guard text.withUTF8({ $0.contains(UInt8(ascii: "%")) }),
+            guard mayNameInternationalHost,
                 host(percentEncoded: true)?.utf8.contains(UInt8(ascii: "%")) == true
             else { return self }
-            text = try InternationalHost.ascii(url: text)
+            let text = try InternationalHost.ascii(url: absoluteString)
             return URL(string: text, encodingInvalidCharacters: false) ?? self
+        }
+    }
+
+    /// Whether it has a percent sign anywhere: quicker to see than where the host is.
+    package var mayNameInternationalHost: Bool {
+        var text = absoluteString
+        return text.withUTF8 { bytes in
+            guard let start = bytes.baseAddress else { return false }
+            return memchr(start, Int32(UInt8(ascii: "%")), bytes.count) != nil
         }
     }
 }

@@ -14,7 +14,7 @@ package struct CurlLibrary: Sendable {
     /// Whether HTTP/2 can be spoken.
     package let hasHTTP2: Bool
     /// Whether HTTP/3 can be spoken.
-    let hasHTTP3: Bool
+    package let hasHTTP3: Bool
     /// Whether it knows alternative services (RFC 7838).
     let hasAlternativeServices: Bool
     /// Whether bodies over HTTP/2 arrive as they were sent.

@@ -104,10 +104,10 @@ extension EasyHandle {
             }
         }
         if old?.method != new.method || old?.hasBody != new.hasBody
-            || old?.limitsFirstByte != new.limitsFirstByte
+            || old?.limitsFirstByte != new.limitsFirstByte || old?.opensConnection != new.opensConnection
         {
             let isOfNoConcern =
-                !new.hasBody && !new.limitsFirstByte
+                !new.hasBody && !new.limitsFirstByte && !new.opensConnection
                 && HTTPRequest.Method(new.method)?.isIdempotent == true
             ccurl_set_before_function(raw, isOfNoConcern ? nil : EasyHandle.onRequest)
         }
@@ -177,6 +177,7 @@ final class EasyOptions {
     let method: String
     let hasBody: Bool
     let limitsFirstByte: Bool
+    let opensConnection: Bool
     let version: Int
     let connectMilliseconds: Int
     /// nil for libcurl's own, 1 s.
@@ -205,6 +206,7 @@ final class EasyOptions {
         method = request.method.rawValue
         hasBody = request.body != nil
         limitsFirstByte = options.timeouts.firstByte != nil
+        opensConnection = transfer.opensConnection
         version =
             switch options.maximumHTTPVersion {
             case .http1_0: CURL_HTTP_VERSION_1_0
@@ -255,7 +257,7 @@ final class EasyOptions {
             && isSecure == transfer.isSecure && isBulk == transfer.isBulk
             && needsNewConnection == transfer.needsNewConnection && binding == transfer.binding
             && isTrial == transfer.isTrial && tunnels == (transfer.takeover != nil)
-            && route === transfer.route
+            && route === transfer.route && opensConnection == transfer.opensConnection
             && method == transfer.request.method.rawValue
             && source.equals(transfer.request.sharedOptions)
     }
@@ -269,5 +271,6 @@ extension EasyOptions: Equatable {
             && one.source.equals(other.source) && one.isSecure == other.isSecure && one.isBulk == other.isBulk
             && one.binding == other.binding && one.needsNewConnection == other.needsNewConnection
             && one.isTrial == other.isTrial && one.tunnels == other.tunnels && one.route === other.route
+            && one.opensConnection == other.opensConnection
     }
 }

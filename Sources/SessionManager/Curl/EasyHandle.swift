@@ -197,6 +197,10 @@ final class EasyHandle {
         return TLSEnding(session)
     }
 
+    /// Whether the connection of the transfer has agreed on HTTP/2; false also without TLS, and with another
+    /// library than OpenSSL 3.
+    var speaksHTTP2: Bool { ccurl_openssl_session(raw).map { OpenSSL.speaksHTTP2($0) } ?? false }
+
     /// The descriptor of the connection; -1 for none.
     var activeSocket: Int32 {
         var socket: Int32 = -1
@@ -248,7 +252,9 @@ extension EasyHandle {
     }
 
     static let onRequest: ccurl_before_function = { user, _, _, _, _ in
-        EasyHandle.transfer(user)?.leaves() == false ? 1 : 0
+        guard let transfer = EasyHandle.transfer(user) else { return 0 }
+        if transfer.opensConnection { transfer.easy?.turn.control?.connected(transfer) }
+        return transfer.leaves() ? 0 : 1
     }
 
     fileprivate static let onSeek: ccurl_seek_function = { user, offset, origin in

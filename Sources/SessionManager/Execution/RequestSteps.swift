@@ -203,7 +203,6 @@ final class RequestSteps {
             outcome.resumeRecord = record
         }
         outcome.setMetrics(metrics)
-        task.plan.stream?.end(outcome.error.map { .failure($0) } ?? .success(()))
         return outcome
     }
 

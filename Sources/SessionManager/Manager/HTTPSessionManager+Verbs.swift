@@ -33,7 +33,8 @@ extension HTTPSessionManager {
     ///   - parameters: as ``requestSerializer`` puts them, a form unless it says otherwise; beside
     ///     `multipart` the first parts.
     ///   - query: goes into the query of the URL, whatever the body is.
-    ///   - json: any encodable value, written by ``encoder``.
+    ///   - json: any encodable value, written by ``encoder``; of several types a struct, or
+    ///     `["id": 1, "name": "Ada"] as JSONValue`.
     ///   - form: any encodable value, as `application/x-www-form-urlencoded`.
     ///   - multipart: fields, files and streams (RFC 7578).
     ///   - body: bytes, a file or a stream, as `application/octet-stream` unless `headers` name a type.

@@ -4,9 +4,10 @@ public import SessionCore
 
 /// What all tasks of a manager have in common, fixed when the manager is made.
 public struct SessionConfiguration: Sendable, Equatable, Codable, Configurable {
-    /// How many connections a host gets at most over HTTP/1.1; 6.
+    /// How many connections a host gets at most; 6.
     ///
-    /// Over HTTP/2 a connection carries up to 100 transfers. What exceeds it waits, without a time-out.
+    /// Over HTTP/2 a connection carries up to 100 transfers, and another one is opened when they are taken.
+    /// What exceeds it waits, without a time-out.
     public var maximumConnectionsPerHost = 6
     /// How many connections are kept open for later; 32.
     public var maximumIdleConnections = 32

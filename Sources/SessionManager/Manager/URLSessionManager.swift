@@ -320,7 +320,7 @@ public final class URLSessionManager: Sendable {
     ) throws(SessionError) -> SessionTask {
         let session = try session
         var request = request
-        request.url = try request.url.withASCIIHost
+        if request.url.mayNameInternationalHost { request.url = try request.url.withASCIIHost }
         if !plan.value.options.mirrors.isEmpty {
             try MirrorFlow.check(plan.value.options.mirrors, of: request, kind)
         }

@@ -31,6 +31,8 @@ final class LookupRescue {
     /// The addresses that connections were made to, the newest last.
     private var kept: [(origin: String, address: IPAddress)] = []
     private var timer: TimerID?
+    /// Whether the last origin is this machine: mostly the next transfer has the same.
+    private var last = (origin: "", isOnThisMachine: false)
 
     /// - Parameters:
     ///   - monitor: gives the monitor, which is made with the first question.
@@ -49,7 +51,11 @@ final class LookupRescue {
 
     /// A transfer begins.
     func begin(_ transfer: Transfer) {
-        guard timer == nil, !transfer.request.url.isOnThisMachine else { return }
+        guard timer == nil else { return }
+        if transfer.origin != last.origin {
+            last = (transfer.origin, transfer.request.url.isOnThisMachine)
+        }
+        guard !last.isOnThisMachine else { return }
         arm(at: Reactor.now &+ LookupStateMachine.patience)
     }
 

@@ -30,7 +30,8 @@ final class NetworkGate {
     }
 
     private let reactor: Reactor
-    private unowned let delegate: any NetworkGateDelegate
+    /// From ``open(_:)`` on; it owns this object.
+    private unowned var delegate: (any NetworkGateDelegate)?
     private var machine = RequestGateStateMachine()
     private var settings: RequestQueue.Settings
     private lazy var network = NetworkFollower(on: reactor) { [unowned self] in networkChanged($0) }
@@ -39,14 +40,14 @@ final class NetworkGate {
     private lazy var lines = LineDetour(on: reactor) { [unowned self] in linesChanged($0) }
     private lazy var clock = ClockMonitor(settings.clock, on: reactor) { [unowned self] in clockWasSet() }
 
-    init(_ settings: RequestQueue.Settings, on reactor: Reactor, delegate: any NetworkGateDelegate) {
+    init(_ settings: RequestQueue.Settings, on reactor: Reactor) {
         self.settings = settings
         self.reactor = reactor
-        self.delegate = delegate
     }
 
     /// Begins with the settings; not in `init`, since the delegate may be notified.
-    func open() {
+    func open(_ delegate: any NetworkGateDelegate) {
+        self.delegate = delegate
         adopt(settings)
         _ = machine.rescuePolicyChanged(settings.rescue, at: Reactor.now)
     }
@@ -71,7 +72,7 @@ final class NetworkGate {
     var watchesConnections: Bool { network.watchesConnections }
     /// When ``deadlineReached(at:)`` is to be called; nil for never.
     var nextDeadline: Int64? { machine.nextDeadline }
-    func deadlineReached(at now: Int64) { delegate.gateChanged(machine.deadlineReached(at: now)) }
+    func deadlineReached(at now: Int64) { delegate?.gateChanged(machine.deadlineReached(at: now)) }
     /// Whether tasks wait for the internet.
     func setAwaited(_ isAwaited: Bool) { lines.isAwaited = isAwaited }
 
@@ -100,7 +101,7 @@ final class NetworkGate {
             return false
         }
         _ = machine.clockChanged(isWrong: true)
-        delegate.viewChanged()
+        delegate?.viewChanged()
         return true
     }
 
@@ -138,16 +139,16 @@ final class NetworkGate {
         self.facts = facts
         lines.networkChanged(facts)
         // Before any task starts: what cannot connect at once may in a moment.
-        if isAnother || facts.standing != machine.facts.standing { delegate.pathsChanged() }
+        if isAnother || facts.standing != machine.facts.standing { delegate?.pathsChanged() }
         update()
-        if isAnother { delegate.networkReplaced(facts.sentence) }
+        if isAnother { delegate?.networkReplaced(facts.sentence) }
     }
 
     /// More is known of the lines, or what goes beyond the router goes another way from now on.
     private func linesChanged(_ detour: Detour?) {
-        delegate.linesChanged(knowledge)
+        delegate?.linesChanged(knowledge)
         update()
-        if let detour { delegate.networkReplaced(detour.sentence) }
+        if let detour { delegate?.networkReplaced(detour.sentence) }
     }
 
     func internetChanged(_ findings: InternetFindings?, by probe: InternetProbe?) {
@@ -155,10 +156,10 @@ final class NetworkGate {
     }
 
     /// What waits for the clock is tried again.
-    private func clockWasSet() { delegate.gateChanged(machine.clockChanged(isWrong: false)) }
+    private func clockWasSet() { delegate?.gateChanged(machine.clockChanged(isWrong: false)) }
 
     private func update() {
-        delegate.gateChanged(
+        delegate?.gateChanged(
             machine.networkChanged(restricted(lines.addingFindings(to: facts)), at: Reactor.now))
     }
 
@@ -179,11 +180,11 @@ final class NetworkGate {
         if old.waitsForClock, !new.waitsForClock { clockWasSet() }
         if network.isFollowing, !new.follows.isSame(as: old.follows) {
             facts = .unknown
-            delegate.gateChanged(machine.sourceChanged(isRequired: new.follows.isRequired))
+            delegate?.gateChanged(machine.sourceChanged(isRequired: new.follows.isRequired))
             network.follow(new)
         }
-        delegate.gateChanged(machine.networkChanged(restricted(machine.facts), at: Reactor.now))
-        delegate.gateChanged(machine.rescuePolicyChanged(new.rescue, at: Reactor.now))
+        delegate?.gateChanged(machine.networkChanged(restricted(machine.facts), at: Reactor.now))
+        delegate?.gateChanged(machine.rescuePolicyChanged(new.rescue, at: Reactor.now))
     }
 
     private func adopt(_ new: RequestQueue.Settings) {

@@ -12,7 +12,7 @@ import SessionCore
 final class RequestScheduler {
     private let reactor: Reactor
     private let tasks: ScheduledTasks
-    private lazy var gate = NetworkGate(settings, on: reactor, delegate: self)
+    private let gate: NetworkGate
     private var settings: RequestQueue.Settings
     /// Of the sessions that have started a task.
     private var transports: [SessionTransport] = []
@@ -29,8 +29,9 @@ final class RequestScheduler {
         self.settings = settings
         self.reactor = reactor
         tasks = ScheduledTasks(reactor: reactor, events: events, report: report)
+        gate = NetworkGate(settings, on: reactor)
         adopt(settings)
-        gate.open()
+        gate.open(self)
     }
 
     func close() {

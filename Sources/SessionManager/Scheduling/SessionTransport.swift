@@ -31,8 +31,10 @@ final class SessionTransport {
 
     /// - Parameters:
     ///   - rescues: whether sockets are bound to an alternative while the kernel's choice is dead.
-    ///   - lines: what is known of the lines.
-    func carrier(rescues: Bool, lines: LineKnowledge) throws(SessionError) -> any TransferCarrier {
+    ///   - lines: what is known of the lines; asked for with the first task alone.
+    func carrier(
+        rescues: @autoclosure () -> Bool, lines: @autoclosure () -> LineKnowledge
+    ) throws(SessionError) -> any TransferCarrier {
         if let carrier { return carrier }
         if let makeCarrier {
             let new = makeCarrier(reactor, configuration)
@@ -42,8 +44,8 @@ final class SessionTransport {
         let new = try TransferEngine(
             reactor: reactor, configuration: configuration, policy: policy, asks: asksAboutServers,
             sockets: sockets)
-        new.rescues = rescues
-        new.lines = lines
+        new.rescues = rescues()
+        new.lines = lines()
         (engine, carrier) = (new, new)
         return new
     }

@@ -39,6 +39,11 @@ package enum OpenSSL {
         }
     }
 
+    /// Whether a connection has agreed on HTTP/2; `session` is OpenSSL's `SSL *`, as libcurl uses it.
+    static func speaksHTTP2(_ session: UnsafeMutableRawPointer) -> Bool {
+        copenssl_load() && copenssl_speaks_http2(session)
+    }
+
     static func result(_ number: Int32) -> VerifyResult {
         number == 0 ? .ok : VerifyResult(Int(number), text: String(cString: copenssl_result_text(number)))
     }

@@ -279,6 +279,8 @@ public final class SessionTask: Sendable {
             return (true, record.waiter.take(), record.others)
         }
         guard isFirst else { return }
+        // Only now: its reader may ask for the outcome at once.
+        plan.stream?.end(outcome.error.map { .failure($0) } ?? .success(()))
         if let completion = plan.completion, completion.isWanted(by: self) {
             session.deliveryBegins()
             session.forget(self)

@@ -10,6 +10,8 @@ struct SmallMap<Key: Comparable, Value>: ~Copyable {
         let key: Key
         /// Nil for one that was removed.
         var value: Value?
+        /// Apart from the value, since looking at a weak reference copies it.
+        var isRemoved = false
     }
 
     /// By key; removed ones are swept out when they are half of all.
@@ -31,11 +33,12 @@ struct SmallMap<Key: Comparable, Value>: ~Copyable {
     mutating func insert(_ value: Value, for key: Key) {
         let index = index(of: key)
         if index < entries.count, entries[index].key == key {
-            if entries[index].value == nil { count += 1 }
-            entries[index].value = value
+            if entries[index].isRemoved { count += 1 }
+            entries[index] = Entry(key: key, value: value)
         } else {
-            entries.insert(Entry(key: key, value: value), at: index)
             count += 1
+            let new = Entry(key: key, value: value)
+            if index == entries.count { entries.append(new) } else { entries.insert(new, at: index) }
         }
     }
 
@@ -43,7 +46,7 @@ struct SmallMap<Key: Comparable, Value>: ~Copyable {
     @discardableResult
     mutating func remove(_ key: Key) -> Bool {
         let index = index(of: key)
-        guard index < entries.count, entries[index].key == key, entries[index].value != nil else {
+        guard index < entries.count, entries[index].key == key, !entries[index].isRemoved else {
             return false
         }
         count -= 1
@@ -51,8 +54,9 @@ struct SmallMap<Key: Comparable, Value>: ~Copyable {
             entries.removeLast()
         } else {
             entries[index].value = nil
+            entries[index].isRemoved = true
         }
-        if count * 2 < entries.count { entries.removeAll { $0.value == nil } }
+        if count * 2 < entries.count { entries.removeAll { $0.isRemoved } }
         return true
     }
 

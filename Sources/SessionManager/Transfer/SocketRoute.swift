@@ -98,7 +98,7 @@ extension SocketRoute {
 extension TransferEngine {
     /// The way to a URL whose server listens on a socket of this machine; nil for the network.
     func route(to address: String) -> SocketRoute? {
-        guard let socketCalls, configuration.unixSocket != nil || address.mayNameSocket else { return nil }
+        guard configuration.unixSocket != nil || address.mayNameSocket, let socketCalls else { return nil }
         return socketCalls.find(address, configuration.unixSocket)
     }
 }

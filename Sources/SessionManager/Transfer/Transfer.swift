@@ -58,6 +58,8 @@ package final class Transfer {
     package var isSuspended = false
     /// Whether it is counted among the running transfers of its origin.
     package internal(set) var hasSlot = false
+    /// Whether others of its origin wait for its connection, which they share where it speaks HTTP/2.
+    var opensConnection = false
     /// Removes it from the queue of its origin, while it waits there.
     var ticket: Int?
     /// Its index among the pool's transfers.
@@ -97,7 +99,8 @@ package final class Transfer {
         delegate: any TransferDelegate
     ) {
         self.binding = binding
-        clock = engine.turn.clock
+        let turn = engine.turn
+        clock = turn.clock
         self.isBulk = isBulk
         self.credentials = credentials
         self.needsNewConnection = needsNewConnection
@@ -116,9 +119,9 @@ package final class Transfer {
         pace = TransferPace.make(
             content: request.value.sharedOptions.value.maximumBytesPerSecond,
             body: request.value.sharedOptions.value.maximumUploadBytesPerSecond, engine.sessionPace,
-            turn: engine.turn)
+            turn: turn)
         firstByte = request.value.sharedOptions.value.timeouts.firstByte.map {
-            FirstByteLimit($0, self, turn: engine.turn)
+            FirstByteLimit($0, self, turn: turn)
         }
     }
 

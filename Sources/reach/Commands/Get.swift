@@ -35,6 +35,7 @@ struct Get: ParsableCommand {
               reach get https://example.com/firmware.bin -O --resume
               reach get https://example.com/state -X PUT -d @state.json
               reach get -i images.txt --output-dir images --resume
+              reach get --unix-socket /run/snapd.socket http://localhost/v2/system-info
               reach get https://192.0.2.7/ --cacert root.pem --pin sha256//…
             """)
 
@@ -116,7 +117,8 @@ struct Get: ParsableCommand {
         // The time that its files have taken, in whole seconds, counts.
         request.options.timeouts.total? -= .seconds((Clock.monotonic - began).components.seconds)
         let manager = URLSessionManager(
-            sockets: nil, configuration: connection.configuration, securityPolicy: connection.policy,
+            sockets: connection.socket == nil ? nil : .all, configuration: connection.configuration,
+            securityPolicy: connection.policy,
             responseSerializer: HTTPResponseSerializer())
         do throws(SessionError) {
             try GetNetwork.follow(jobs.flatMap { [$0.url] + $0.mirrors }, manager.queue, connection)

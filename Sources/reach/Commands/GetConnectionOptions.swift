@@ -83,6 +83,14 @@ struct GetConnectionOptions: ParsableArguments {
             valueName: "proxy"))
     var proxy: String?
 
+    @Option(
+        name: .customLong("unix-socket"),
+        help: ArgumentHelp(
+            "Connect to this socket of the machine, whatever host the URL names; @NAME for an abstract one (unix(7)).",
+            valueName: "path"),
+        transform: Value.socket)
+    var socket: String?
+
     @Option(via: "Go over this interface alone, or the best one of a medium (wifi, wired, cellular).")
     var via: NetworkRequirement?
 
@@ -102,6 +110,14 @@ struct GetConnectionOptions: ParsableArguments {
                 "--network internet needs a probe, which 'reach get' has not; wait with 'reach wait --for internet' before."
             )
         }
+        if socket != nil {
+            if proxy?.isEmpty == false {
+                throw ValidationError("--unix-socket goes through no proxy; leave out -x.")
+            }
+            if via != nil || condition != nil {
+                throw ValidationError("--unix-socket needs no network; leave out --via and --network.")
+            }
+        }
         if key != nil, certificate == nil { throw ValidationError("--key needs --cert.") }
         if let certificate, key != nil, Self.isArchive(certificate) {
             throw ValidationError("a PKCS #12 file holds its key; leave --key out.")
@@ -120,6 +136,7 @@ struct GetConnectionOptions: ParsableArguments {
 
     /// Refuses an unusable proxy; its address may have a password and is not repeated.
     func validateProxy(for url: URL) throws {
+        guard socket == nil else { return }
         let choice = ProxyChoice(for: url, configured: proxy, environment: ProxyChoice.environment())
         guard let choice, let fault = choice.fault else { return }
         throw ValidationError(
@@ -148,6 +165,7 @@ struct GetConnectionOptions: ParsableArguments {
     var configuration: SessionConfiguration {
         var configuration = SessionConfiguration()
         configuration.proxy = proxy
+        configuration.unixSocket = socket
         return configuration
     }
 

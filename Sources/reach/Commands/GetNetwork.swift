@@ -13,8 +13,10 @@ enum GetNetwork {
         _ urls: [URL], _ queue: RequestQueue, _ options: GetConnectionOptions
     ) throws(SessionError) {
         var settings = queue.settings
-        settings.follows = try source(
-            for: urls, options.via, waits: options.via == nil && options.condition != nil)
+        settings.follows =
+            options.socket != nil
+            ? .none
+            : try source(for: urls, options.via, waits: options.via == nil && options.condition != nil)
         // A single transfer has no crowd behind it, and one that started too early is continued.
         settings.settleTime = .milliseconds(20)
         queue.settings = settings

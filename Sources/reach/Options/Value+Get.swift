@@ -23,12 +23,29 @@ extension Value {
             let advice =
                 if start.hasPrefix("http://") || start.hasPrefix("https://") {
                     "it names no host, or has characters that a URL writes as %XX, and a host's name as xn--…"
+                } else if let parts = SocketURL(text),
+                    parts.socket.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+                {
+                    "write --unix-socket \(parts.socket) \(parts.address())"
                 } else if text.contains("://") {
                     "only http and https are spoken"
                 } else {
                     "write https://\(text.isEmpty ? "example.com" : text)"
                 }
             throw ValidationError("this is no http or https URL; \(advice).")
+        }
+    }
+
+    /// A socket of this machine; a path may begin in the current folder.
+    static func socket(_ text: String) throws -> String {
+        guard !text.isEmpty, text != "@" else {
+            throw ValidationError("give the path of a socket, or @ and the name of an abstract one.")
+        }
+        let isWhole = text.hasPrefix("/") || text.hasPrefix("@")
+        let folder = FileManager.default.currentDirectoryPath
+        let path = isWhole ? text : folder == "/" ? "/\(text)" : "\(folder)/\(text)"
+        do throws(SessionError) { return try UnixSocket(path).name } catch {
+            throw ValidationError("\(error.message); \(error.advice).")
         }
     }
 

@@ -33,7 +33,7 @@ struct RulesMirrorTests {
         #expect(rules.failed(.cut, after: .fromStart) == .ask(0, keepsPart: true))
         #expect(rules.failed(.cut, after: .appended) == .ask(0, keepsPart: true))
         #expect(rules.failed(.cut, after: .appended) == .ask(1, keepsPart: true))
-        #expect(rules.failed(.cut, after: .appended) == .ask(1, keepsPart: true))
+        for _ in 0..<2 { #expect(rules.failed(.cut, after: .appended) == .ask(1, keepsPart: true)) }
         #expect(rules.failed(.unavailable, after: .none) == .exhausted(keepsPart: true))
         rules.beginRound()
         #expect(rules.current == 1)
@@ -62,6 +62,13 @@ struct RulesMirrorTests {
         #expect(joined.current == 1)
         #expect(joined.failed(.wrongContent, after: .fromStart) == .exhausted(keepsPart: false))
         #expect(joined.isSpent)
+
+        // A mirror that sends all anew has nothing of the one before.
+        var anew = MirrorRules(count: 2)
+        #expect(anew.failed(.unavailable, after: .fromStart) == .ask(1, keepsPart: true))
+        #expect(anew.failed(.wrongContent, after: .fromStart) == .exhausted(keepsPart: false))
+        anew.beginRound()
+        #expect(anew.current == 0)
 
         // A part of an earlier process may be of any.
         var former = MirrorRules(count: 1, hasPart: true)

@@ -97,6 +97,10 @@ struct RulesSocketTests {
             #expect(error.failingURL?.absoluteString == "http+unix://%2Frun%2Fx/a")
             #expect(error.response?.value(forHeader: "location") == location)
         }
+        // What the network refuses too is told of the socket's URL.
+        let foreign = try redirect(from: "http+unix://%2Frun%2Fx/a", to: "ftp://localhost/")
+        guard case .failure(let other) = foreign else { return #expect(Bool(false), "\(foreign)") }
+        #expect(other.failingURL?.absoluteString == "http+unix://%2Frun%2Fx/a")
         // A manager with one socket for all hosts.
         guard case .follow(let next) = try redirect(from: "http://docker/a", to: "/b"),
             case .failure = try redirect(from: "http://docker/a", to: "http://other.test/")
@@ -125,8 +129,10 @@ struct RulesSocketTests {
         #expect(denied.contains("(root:docker 0660)") && denied.contains("usermod -aG docker USER"))
         #expect(socket.failure(EACCES, file)?.code == .noPermissionsToReadFile)
         var own = file
-        own.permissions = 0o600
-        #expect(text(EACCES, own).hasSuffix("(root:docker 0600); run as root"))
+        for (permissions, digits) in [(0o600, "0600"), (0o640, "0640")] as [(UInt32, String)] {
+            own.permissions = permissions
+            #expect(text(EACCES, own).hasSuffix("(root:docker \(digits)); run as root"))
+        }
         #expect(text(EACCES, nil).contains("namei -l /run/docker.sock"))
         var other = file
         other.isSocket = false

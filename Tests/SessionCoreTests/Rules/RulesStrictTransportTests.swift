@@ -70,18 +70,19 @@ struct RulesStrictTransportTests {
     @Test("API-461 A host is known by itself, or by one above it that includes those below, until its end")
     func matching() throws {
         let hosts = try hosts(
-            ("Example.COM.", "max-age=100"), ("wide.example", "max-age=100; includeSubDomains"))
+            ("Example.COM.", "max-age=100"), ("wide.example", "max-age=100; includeSubDomains"),
+            ("dev", "max-age=100; includeSubDomains"))
         for (host, isKnown) in [
             ("example.com", true), ("EXAMPLE.com", true), ("example.com.", true), ("www.example.com", false),
             ("com", false), ("wide.example", true), ("a.wide.example", true), ("a.b.wide.example.", true),
             ("awide.example", false), ("example", false), ("wide.example.com", false), ("", false),
             (".", false),
-            (".wide.example", false), ("a..wide.example", false),
+            (".wide.example", false), ("a..wide.example", false), ("a.dev", true), ("dev", true),
         ] {
             #expect(hosts.contains(host, at: 1099) == isKnown, "\(host)")
             #expect(!hosts.contains(host, at: 1100), "\(host)")
         }
-        #expect(hosts.all(at: 1099) == [".wide.example", "example.com"])
+        #expect(hosts.all(at: 1099) == [".dev", ".wide.example", "example.com"])
         #expect(hosts.all(at: 1100) == [])
     }
 
@@ -176,6 +177,7 @@ struct RulesStrictTransportTests {
         #expect(!hosts.contains("new.example", at: 1009) && hosts.contains("h0.example", at: 1009))
         // Those that are known are heard.
         #expect(hosts.record(try field("max-age=5000"), of: "h1.example", at: 1009))
+        #expect(hosts.record(try field("max-age=5000; includeSubDomains"), of: "h2.example", at: 1009))
         #expect(hosts.record(try field("max-age=1000"), of: "new.example", at: 1010))
         #expect(hosts.contains("new.example", at: 1010) && !hosts.contains("h7.example", at: 1010))
     }

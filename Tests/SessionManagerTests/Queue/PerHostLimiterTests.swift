@@ -113,6 +113,52 @@ struct PerHostLimiterTests {
         #expect(slots.leave("h", isAlone: true, version: .http1_1) == ["E"])
     }
 
+    @Test("UPL-497 where HTTP/2 is possible, the first one goes alone until its connection shows the version")
+    func first() {
+        let slots = Slots<String>(limit: 3)
+        #expect(slots.enter("h", mayMultiplex: true, priority: 0.5, "a") == .opens)
+        for (number, name) in ["b", "c", "d"].enumerated() {
+            #expect(slots.enter("h", mayMultiplex: true, priority: 0.5, name) == .queued(ticket: number + 1))
+        }
+        // One that shares no connection has nothing to wait for.
+        #expect(slots.enter("h", isAlone: true, mayMultiplex: true, priority: 0.5, "A") == .admitted)
+        #expect(slots.connected("h", isMultiplexed: false) == ["b"])
+        #expect(slots.leave("h", version: .http1_1) == ["c"])
+        #expect(slots.connected("h", isMultiplexed: false) == [])
+
+        #expect(slots.enter("two", mayMultiplex: true, priority: 0.5, "a") == .opens)
+        for number in 1...4 { _ = slots.enter("two", mayMultiplex: true, priority: 0.5, "\(number)") }
+        #expect(slots.connected("two", isMultiplexed: true) == ["1", "2", "3", "4"])
+        #expect(slots.enter("two", mayMultiplex: true, priority: 0.5, "5") == .admitted)
+    }
+
+    @Test("UPL-498 when the streams of a connection are taken, one transfer opens the next, up to the limit")
+    func further() {
+        let slots = Slots<Int>(limit: 3)
+        for number in 0..<400 { _ = slots.enter("h", mayMultiplex: true, priority: 0.5, number) }
+        // 1 to 99 share the first connection, and 100 opens another one.
+        #expect(slots.connected("h", isMultiplexed: true) == Array(1...100))
+        #expect(slots.openers == [100])
+        // It found room in the first one after all: nothing is known of a second one.
+        #expect(slots.leave("h", version: .http2) == [])
+        #expect(slots.connected("h", isMultiplexed: true, isNew: false) == [101])
+        #expect(slots.openers == [100, 101])
+        #expect(slots.connected("h", isMultiplexed: true) == Array(102...201))
+        #expect(slots.connected("h", isMultiplexed: true) == Array(202...300))
+        // There are three, and no opener any more.
+        #expect(slots.openers == [100, 101, 201])
+        #expect(slots.leave("h", version: .http2) == [301])
+    }
+
+    @Test("UPL-495 one that ends without a connection shows nothing: the others go as many as may")
+    func firstFailed() {
+        let slots = Slots<String>(limit: 2)
+        for name in ["a", "b", "c", "d"] { _ = slots.enter("h", mayMultiplex: true, priority: 0.5, name) }
+        #expect(slots.leave("h", version: nil, opens: true) == ["b", "c"])
+        #expect(slots.enter("h", mayMultiplex: true, priority: 0.5, "e") == .queued(ticket: 4))
+        #expect(slots.leave("h", version: .http1_1) == ["d"])
+    }
+
     @Test("an origin that had the choice and spoke HTTP/1.1 is known not to multiplex, until it does")
     func plain() {
         let slots = Slots<Int>(limit: 2)
@@ -147,14 +193,29 @@ private final class Slots<Item> {
 
     init(limit: Int) { slots = PerHostLimiter(limit: limit) }
 
-    func enter(_ origin: String, isAlone: Bool = false, priority: Float, _ item: Item) -> Admission {
-        slots.enter(origin, isAlone: isAlone, priority: priority, item)
+    func enter(
+        _ origin: String, isAlone: Bool = false, mayMultiplex: Bool = false, priority: Float, _ item: Item
+    ) -> Admission {
+        slots.enter(origin, isAlone: isAlone, mayMultiplex: mayMultiplex, priority: priority, item)
     }
-    func leave(_ origin: String, isAlone: Bool = false, version: HTTPVersion?) -> [Item] {
-        slots.leave(origin, isAlone: isAlone, version: version)
+    func leave(
+        _ origin: String, isAlone: Bool = false, version: HTTPVersion?, opens: Bool = false
+    ) -> [Item] {
+        items(slots.leave(origin, isAlone: isAlone, version: version, opens: opens))
     }
     func learns(_ origin: String, _ version: HTTPVersion?) -> Bool { slots.learns(origin, version) }
-    func multiplexes(_ origin: String) -> [Item] { slots.multiplexes(origin) }
+    func multiplexes(_ origin: String) -> [Item] { items(slots.multiplexes(origin)) }
+    func connected(_ origin: String, isMultiplexed: Bool, isNew: Bool = true) -> [Item] {
+        items(slots.connected(origin, isMultiplexed: isMultiplexed, isNew: isNew))
+    }
+
+    /// Those that were to open a connection when they left the queue.
+    private(set) var openers: [Item] = []
+
+    private func items(_ admitted: [PerHostLimiter<Item>.Admitted]) -> [Item] {
+        openers += admitted.filter(\.opens).map(\.item)
+        return admitted.map(\.item)
+    }
     func abandon(_ origin: String, isAlone: Bool = false, ticket: Int) -> Bool {
         slots.abandon(origin, isAlone: isAlone, ticket: ticket)
     }

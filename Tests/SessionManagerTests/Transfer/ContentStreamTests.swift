@@ -51,6 +51,23 @@ struct ContentStreamTests {
         #expect(received > sent)
     }
 
+    @Test(
+        "UPL-499 a reader that has read the content to its end finds the outcome: state, response and metrics"
+    )
+    func outcomeAtTheEnd() async throws {
+        let lab = try await Lab()
+        for _ in 0..<200 {
+            let (_, stream) = try await lab.manager.stream(for: lab.request("/get"))
+            for try await _ in stream {}
+            #expect(stream.task.state == .completed)
+            #expect(stream.task.metrics.last?.remote != nil)
+        }
+        let (_, cut) = try await lab.manager.stream(
+            for: lab.request("/fault/cut?n=100000&after=50000&kind=close", at: .direct))
+        await #expect(throws: SessionError.self) { for try await _ in cut {} }
+        #expect(cut.task.error?.code == .networkConnectionLost)
+    }
+
     @Test("letting go of a stream ends its transfer")
     func lettingGo() async throws {
         let lab = try await Lab()

@@ -10,6 +10,8 @@ protocol TransferControl: AnyObject {
     /// Resumes the content after a sink was full, or the body after its source had nothing.
     func resume(_ transfer: Transfer)
     func fail(_ transfer: Transfer, _ error: SessionError)
+    /// A transfer has a connection for which others of its origin wait; called inside libcurl.
+    func connected(_ transfer: Transfer)
     /// Connects to the server of a request over an interface, and sends nothing.
     ///
     /// - Parameters:

@@ -13,8 +13,16 @@ package final class HostAdmission {
     package private(set) var waiting = 0
     /// The last URL and its origin: mostly the next transfer has the same.
     private var last = (url: "", origin: "", isSecure: false)
+    private let hasHTTP2: Bool
 
-    package init(limit: Int) { limiter = PerHostLimiter(limit: limit) }
+    /// - Parameters:
+    ///   - limit: how many connections an origin may have.
+    ///   - hasHTTP2: whether connections over TLS may agree on HTTP/2, which
+    ///     ``connected(_:isMultiplexed:isNew:)`` tells.
+    package init(limit: Int, hasHTTP2: Bool = false) {
+        limiter = PerHostLimiter(limit: limit)
+        self.hasHTTP2 = hasHTTP2
+    }
 
     /// The origin of a URL that is written as text, and whether it is spoken to by TLS.
     package func origin(of address: String) -> (origin: String, isSecure: Bool) {
@@ -27,11 +35,13 @@ package final class HostAdmission {
 
     /// Gives a slot to a transfer; false where there is none, and the transfer waits for one.
     package func admit(_ transfer: Transfer) -> Bool {
-        switch limiter.enter(
-            transfer.origin, isAlone: transfer.isAlone, priority: transfer.priority, transfer)
-        {
-        case .admitted:
+        let admission = limiter.enter(
+            transfer.origin, isAlone: transfer.isAlone, mayMultiplex: hasHTTP2 && transfer.isSecure,
+            priority: transfer.priority, transfer)
+        switch admission {
+        case .admitted, .opens:
             transfer.hasSlot = true
+            transfer.opensConnection = admission == .opens
             return true
         case .queued(let ticket):
             transfer.ticket = ticket
@@ -54,9 +64,11 @@ package final class HostAdmission {
     package func release(_ transfer: Transfer) -> [Transfer] {
         limiter.forgetIdleHosts()
         guard transfer.hasSlot else { return [] }
-        transfer.hasSlot = false
+        let opens = transfer.opensConnection
+        (transfer.hasSlot, transfer.opensConnection) = (false, false)
         return admitted(
-            limiter.leave(transfer.origin, isAlone: transfer.isAlone, version: transfer.version))
+            limiter.leave(
+                transfer.origin, isAlone: transfer.isAlone, version: transfer.version, opens: opens))
     }
 
     /// Whether the version of an answer that has begun shows that more transfers may run.
@@ -67,17 +79,25 @@ package final class HostAdmission {
         admitted(limiter.multiplexes(transfer.origin))
     }
 
+    /// A transfer has a connection for which others wait; returns those that have a slot now.
+    func connected(_ transfer: Transfer, isMultiplexed: Bool, isNew: Bool) -> [Transfer] {
+        guard transfer.opensConnection else { return [] }
+        transfer.opensConnection = false
+        return admitted(limiter.connected(transfer.origin, isMultiplexed: isMultiplexed, isNew: isNew))
+    }
+
     /// Whether a transfer is alone on its connection on an origin that may speak HTTP/2.
     func needsExclusivePool(_ transfer: Transfer) -> Bool {
         transfer.isAlone && !limiter.isKnownNotToMultiplex(transfer.origin)
     }
 
-    private func admitted(_ transfers: [Transfer]) -> [Transfer] {
-        for transfer in transfers {
+    private func admitted(_ next: [PerHostLimiter<Transfer>.Admitted]) -> [Transfer] {
+        next.map { admitted in
+            let transfer = admitted.item
             endWaiting(transfer)
-            transfer.hasSlot = true
+            (transfer.hasSlot, transfer.opensConnection) = (true, admitted.opens)
+            return transfer
         }
-        return transfers
     }
 
     private func endWaiting(_ transfer: Transfer) {
@@ -97,9 +117,10 @@ extension URL {
 extension String {
     /// Whether a URL may be one of a socket (`http+unix`, `https+unix`); quickly seen.
     var mayNameSocket: Bool {
-        let start = utf8.prefix(6)
-        return start.count == 6
-            && (start.dropFirst(4).first == UInt8(ascii: "+") || start.last == UInt8(ascii: "+"))
+        var text = self
+        return text.withUTF8 { bytes in
+            bytes.count > 5 && (bytes[4] == UInt8(ascii: "+") || bytes[5] == UInt8(ascii: "+"))
+        }
     }
 }
 

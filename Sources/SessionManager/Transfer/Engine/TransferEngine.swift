@@ -53,7 +53,8 @@ final class TransferEngine: TransferControl, TransferCarrier {
         turn = EngineTurn(reactor: reactor)
         proxies = ProxyRules(configured: configuration.unixSocket == nil ? configuration.proxy : "")
         sendsBodiesByHTTP2 = configuration.sendsBodiesByHTTP2 ?? library.sendsBodiesByHTTP2
-        hosts = HostAdmission(limit: configuration.maximumConnectionsPerHost)
+        hosts = HostAdmission(
+            limit: configuration.maximumConnectionsPerHost, hasHTTP2: library.hasHTTP2)
         sockets = CurlSockets(reactor: reactor)
         handles = EasyHandles(
             configuration, tls: tls, features: features, turn: turn, sockets: sockets, proxies: proxies)
@@ -174,6 +175,15 @@ final class TransferEngine: TransferControl, TransferCarrier {
     func recordVersion(of transfer: Transfer) {
         guard hosts.learns(from: transfer) else { return }
         turn.outsideLibcurl { [self] in proceed(hosts.multiplexes(transfer)) }
+    }
+
+    /// Begins the transfers that waited for a connection to their origin: over HTTP/2 they share it.
+    func connected(_ transfer: Transfer) {
+        guard let easy = transfer.easy else { return }
+        let (isMultiplexed, isNew) = (easy.speaksHTTP2, easy.long(CURLINFO_NUM_CONNECTS) > 0)
+        turn.outsideLibcurl { [self] in
+            proceed(hosts.connected(transfer, isMultiplexed: isMultiplexed, isNew: isNew))
+        }
     }
 
     /// How many transfers wait for a slot.

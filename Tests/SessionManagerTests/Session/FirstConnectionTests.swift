@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import SessionCore
+import SessionManager
+import TestSupport
+import Testing
+
+/// Many transfers at once to an origin of which nothing is known yet.
+struct FirstConnectionTests {
+    private static let count = 24
+
+    /// The outcomes of so many transfers at once, and how many connections carried them.
+    private func outcomes(
+        _ lab: Lab, _ listener: OriginListener, _ path: String = "/get"
+    ) async throws -> (all: [TaskOutcome], connections: Int) {
+        let tasks = try (0..<Self.count).map { _ in
+            try lab.manager.dataTask(with: lab.request(path, at: listener))
+        }
+        // All in one turn, however busy the machine is.
+        lab.manager.queue.pause()
+        for task in tasks { task.resume() }
+        lab.manager.queue.resume()
+        var all: [TaskOutcome] = []
+        for task in tasks { all.append(await task.outcome()) }
+        return (all, Set(all.compactMap { $0.metrics.last?.local?.port }).count)
+    }
+
+    private func lab(limit: Int) async throws -> Lab {
+        let lab = try await Lab { $0.maximumConnectionsPerHost = limit }
+        lab.trustOrigin()
+        return lab
+    }
+
+    @Test("UPL-493 over HTTP/2 all share the first connection, whatever the limit", arguments: [2, 6, 1000])
+    func multiplexed(_ limit: Int) async throws {
+        let (all, connections) = try await outcomes(lab(limit: limit), .h2)
+        #expect(all.allSatisfy { $0.response?.statusCode == 200 && $0.response?.version == .http2 })
+        #expect(connections == 1)
+    }
+
+    @Test("UPL-494 over HTTP/1.1 the others get connections of their own, up to the limit")
+    func plain() async throws {
+        let lab = try await lab(limit: 6)
+        let (all, connections) = try await outcomes(lab, .https)
+        #expect(all.allSatisfy { $0.response?.statusCode == 200 && $0.response?.version == .http1_1 })
+        #expect((2...6).contains(connections))
+    }
+
+    @Test("UPL-495 where the first one fails, the others do not fail one after the other")
+    func failed() async throws {
+        let lab = try await Lab { $0.maximumConnectionsPerHost = 6 }
+        let (all, _) = try await outcomes(lab, .https)
+        #expect(all.allSatisfy { $0.error?.code == .certificateHasUnknownRoot })
+    }
+
+    @Test("UPL-496 one that is suspended before it is connected holds up nobody")
+    func suspended() async throws {
+        let lab = try await lab(limit: 6)
+        let first = try lab.manager.dataTask(with: lab.request("/get", at: .h2))
+        first.resume()
+        first.suspend()
+        let second = try lab.manager.dataTask(with: lab.request("/get", at: .h2))
+        second.resume()
+        #expect(await second.outcome().response?.statusCode == 200)
+        first.cancel()
+    }
+}
