@@ -40,8 +40,8 @@ TOOLCHAIN = [
 
 
 def archives():
-    """The static libraries whose parts are listed."""
-    return {archive for part in TOOLCHAIN for archive in part.archives}
+    """The static libraries whose parts are listed, and packaging/device/left-out's own, which has none of others in it."""
+    return {"libleft-out.a"} | {archive for part in TOOLCHAIN for archive in part.archives}
 
 
 class Library(NamedTuple):
