@@ -111,7 +111,8 @@ struct ClockHoldTests {
         let lab = try await ClockLab()
         var tasks: [SessionTask] = []
         for _ in 0..<5 { tasks.append(try lab.task(lab.request())) }
-        await lab.held.wait(forCount: 5)
+        // Before it, four wait for the connection of the first.
+        await lab.held.wait { reasons in reasons.filter { $0 == .clock }.count == 5 }
         #expect(lab.clock.timer.opened == 1 && lab.clock.timer.watched == 1)
         tasks[0].cancel()
         #expect(await tasks[0].outcome().error?.code == .cancelled)
