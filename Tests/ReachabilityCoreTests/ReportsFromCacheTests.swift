@@ -35,6 +35,23 @@ private struct CachedKernel {
         return []
     }
 
+    /// The path and the reports of an evaluation that is answered whenever it asks, as by a kernel; without
+    /// cached answers, and nil if it has to be repeated.
+    func askedOnTheSpot() -> (path: ReachabilityPath, reports: [LinkReport])? {
+        let (network, cache) = (network, KernelCache())
+        let asking: EvaluationContext.Asking = { $0.map { network.answer($0) } }
+        var snapshot = Snapshot()
+        guard case .path(let path, _) = evaluator.evaluate(&snapshot, cache: cache, asking: asking),
+            case .reports(let reports) = LinkReporter(evaluator: evaluator).report(
+                &snapshot, cache: cache, asking: asking)
+        else { return nil }
+        // All that was used is in the snapshot, for recordings.
+        guard case .path(let again, _) = evaluator.evaluate(snapshot), again == path,
+            case .reports(reports) = LinkReporter(evaluator: evaluator).report(snapshot)
+        else { return nil }
+        return (path, reports)
+    }
+
     private mutating func answer(_ questions: [KernelQuestion], _ snapshot: inout Snapshot) {
         for question in questions {
             let answer = network.answer(question)
@@ -120,6 +137,53 @@ struct ReportsFromCacheTests {
             #expect(kernel.reports() == kernel.uncachedReports())
         }
     }
+
+    @Test(
+        "UPL-500: asked for on the spot or collected, the same answers lead to the same path and reports",
+        arguments: 0..<20)
+    func onTheSpot(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var network = Self.network
+        // With more links the questions of all reports are collected.
+        let idle = network.index("idle")
+        network.links.removeAll { $0.index == idle }
+        network.addresses.removeAll { $0.interface == idle }
+        network.routes.removeAll { $0.interface == idle }
+        var kernel = CachedKernel(network)
+        for _ in 0..<60 {
+            change(&kernel, &random)
+            let asked = try #require(kernel.askedOnTheSpot())
+            #expect(asked.reports == kernel.uncachedReports())
+            #expect(asked.path == kernel.network.evaluate(.general))
+        }
+    }
+
+    @Test("UPL-501: the questions about many links are asked together")
+    func manyLinks() {
+        var network = Self.network
+        for number in 0..<20 {
+            network.addAddress("10.1.\(number).2/24", to: network.addLink("eth1\(number)"))
+        }
+        let (cache, counted) = (KernelCache(), Calls())
+        let asking: EvaluationContext.Asking = { [network] questions in
+            counted.calls += 1
+            return questions.map { network.answer($0) }
+        }
+        var snapshot = Snapshot()
+        _ = PathEvaluator.general.evaluate(&snapshot, cache: cache, asking: asking)
+        counted.calls = 0
+        guard
+            case .needs(let questions) = LinkReporter(evaluator: .general).report(
+                &snapshot, cache: cache, asking: asking)
+        else {
+            Issue.record("each link was asked about by itself")
+            return
+        }
+        #expect(questions.count > 20)
+        #expect(counted.calls <= 1)
+    }
+
+    private final class Calls { var calls = 0 }
 
     /// Changes the network at random and passes the kernel's events on.
     private func change(_ kernel: inout CachedKernel, _ random: inout SeededGenerator) {

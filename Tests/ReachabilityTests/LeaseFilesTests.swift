@@ -172,6 +172,31 @@ struct LeaseFilesTests {
         }
     }
 
+    @Test("UPL-502 a lease that has changed shows once after a default route, and not after other events")
+    func changedWithRoute() throws {
+        let folder = try LeaseFolder()
+        let cache = LeaseCache(folder.files, now: { LeaseCache.time() + 3_600_000_000_000 })
+        let (all, some) = (try #require(IPPrefix("0.0.0.0/0")), try #require(IPPrefix("192.0.2.0/24")))
+        func changed(_ event: NetworkEvent) -> Bool {
+            cache.handle(event)
+            return cache.haveChanged()
+        }
+        try folder.write("var/lib/dhcpcd/usb0.lease", Self.message(8))
+        #expect(!changed(.routeAdded(all)), "nothing was answered before")
+        #expect(cache.meteredAddress(of: 3, name: "usb0") == IPAddress("192.0.2.8"))
+        #expect(!changed(.routeAdded(all)), "the same lease")
+        try folder.write("var/lib/dhcpcd/usb0.lease", Self.message(9))
+        #expect(!changed(.routeAdded(some)) && !changed(.routeRemoved(all)), "neither comes with a lease")
+        #expect(changed(.routeAdded(all)))
+        #expect(!cache.haveChanged(), "told once")
+        #expect(cache.meteredAddress(of: 3, name: "usb0") == IPAddress("192.0.2.9"))
+        // Written a moment before: another of the same time may follow.
+        let young = LeaseCache(folder.files)
+        _ = young.meteredAddress(of: 3, name: "usb0")
+        young.handle(.routeAdded(all))
+        #expect(young.haveChanged())
+    }
+
     @Test("UPL-351 a lease in JSON says that traffic costs, as one in lines does")
     func json() throws {
         let folder = try LeaseFolder()

@@ -58,8 +58,10 @@ package final class KernelClient: KernelQuerying {
     package func handle(_ event: NetworkEvent) {
         cache.invalidate(after: event)
         wireless.handle(event)
-        leases.mayHaveChanged()
+        leases.handle(event)
     }
+
+    package func leasesHaveChanged() -> Bool { leases.haveChanged() }
 
     package func forgetRoutes() { cache.forgetRoutes() }
 

@@ -16,6 +16,15 @@ package protocol KernelQuerying: AnyObject {
     /// Processes an event: cached answers that it may have changed are asked again.
     func handle(_ event: NetworkEvent)
 
+    /// Whether a default route came, and with it another lease than that of the answers so far.
+    ///
+    /// To be asked after an evaluation: looking at the files takes longer than to look up the route.
+    func leasesHaveChanged() -> Bool
+
     /// Invalidates the answers about routes, because time has passed without an event.
     func forgetRoutes()
+}
+
+extension KernelQuerying {
+    package func leasesHaveChanged() -> Bool { false }
 }

@@ -101,20 +101,23 @@ package final class PathObserver {
     }
 
     /// The conclusion from new lookups of routes; nil if the kernel does not answer.
+    ///
+    /// Repeated with more answers until it is complete: a thousand connections are asked about together.
     private func conclusion<Value>(
         _ conclude: (inout EvaluationContext) throws(MissingAnswers) -> Value
     ) -> Value? {
         guard let kernel else { return nil }
         kernel.forgetRoutes()
         var snapshot = Snapshot()
-        let value = try? kernel.askUntilComplete(&snapshot, rounds: Self.roundLimit) { snapshot, cache in
-            var context = EvaluationContext(snapshot.moveOut(), cache: cache)
+        for _ in 0..<Self.roundLimit {
+            var context = EvaluationContext(snapshot.moveOut(), cache: kernel.cache)
             let value = try? conclude(&context)
             let missing = context.missing
             snapshot = context.snapshot
-            return missing.isEmpty ? EvaluationRound<Value?>.complete(value) : .needs(missing)
+            if missing.isEmpty { return value }
+            guard (try? kernel.answer(missing, in: &snapshot)) != nil else { return nil }
         }
-        return value ?? nil
+        return nil
     }
 
     /// The other interfaces with a path of their own to a peer at this instant, the best one first.
@@ -142,6 +145,7 @@ package final class PathObserver {
 
     private func handle(_ events: [NetworkEvent]) {
         for event in events { kernel?.handle(event) }
+        if kernel?.leasesHaveChanged() == true { kernel?.handle(.requested) }
         concerned(events)
     }
 }

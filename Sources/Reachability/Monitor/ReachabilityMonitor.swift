@@ -57,8 +57,7 @@ final class ReachabilityMonitor {
         case .addresses(let destinations): follow(destinations)
         case .name(let name): startLookup(name)
         }
-        evaluate()
-        settle()
+        conclude()
     }
 
     private func openSource() {
@@ -140,8 +139,7 @@ final class ReachabilityMonitor {
             count(event)
             if machine.observed(event, at: now) == .evaluate { evaluates = true }
         }
-        if evaluates { evaluate() }
-        settle()
+        if evaluates { conclude() } else { settle() }
     }
 
     private func count(_ event: NetworkEvent) {
@@ -166,9 +164,16 @@ final class ReachabilityMonitor {
                 kernel?.handle(.requested)
                 if source == nil { openSource() }
             }
-            evaluate()
+            return conclude()
         }
         settle()
+    }
+
+    private func conclude() {
+        evaluate()
+        settle()
+        // After the line, which it would delay by a tenth: a default route may come with another lease.
+        if kernel?.leasesHaveChanged() == true { handle([.requested]) }
     }
 
     private func evaluate() {

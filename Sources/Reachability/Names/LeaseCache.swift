@@ -7,24 +7,26 @@ import ReachabilityCore
 /// Remembers the metered leases of links while no file of a DHCP client has changed; for one thread at a
 /// time.
 ///
-/// A default route may come with a new lease, so its event asks again. Then three calls of stat(2), and one
-/// for each lease that is there, replace the search for the files of all links.
+/// Three calls of stat(2), and one for each lease that is there, replace the search for the files of all
+/// links. A default route may come with a new lease, so after its event ``haveChanged()`` looks once.
 package final class LeaseCache {
     private struct Entry {
         var name: String
         var address: IPAddress?
         /// The files that were read, and when they had changed.
         var files: [(path: String, stamp: FileStamp?)]
+        /// Whether one of them, or a folder, had changed a moment before: it can change again without another
+        /// time, so it is read again.
+        var isFresh: Bool
     }
-
-    /// Above this, all are forgotten: links that are gone stay among them.
-    private static let limit = 4_096
 
     private let leases: LeaseFiles
     private let now: () -> Int64
     private var entries: [Int32: Entry] = [:]
     private var folders: [FileStamp?] = []
     private var isCurrent = false
+    /// Whether a default route came after the last look.
+    private var hasNewRoute = false
 
     /// - Parameter now: The time of CLOCK_REALTIME in nanoseconds.
     package init(_ leases: LeaseFiles, now: @escaping () -> Int64 = LeaseCache.time) {
@@ -35,18 +37,37 @@ package final class LeaseCache {
     /// The files are looked at again before the next answer.
     package func mayHaveChanged() { isCurrent = false }
 
+    /// Processes an event of the kernel.
+    package func handle(_ event: NetworkEvent) {
+        mayHaveChanged()
+        switch event {
+        case .routeAdded(let prefix, _): if prefix.length == 0 { hasNewRoute = true }
+        case .linkRemoved(let index): entries[index] = nil
+        // Links may be gone without an event.
+        case .overrun, .reopened: entries = [:]
+        default: break
+        }
+    }
+
+    /// Whether a default route came, and a lease differs from what was answered.
+    package func haveChanged() -> Bool {
+        guard hasNewRoute else { return false }
+        hasNewRoute = false
+        guard !entries.isEmpty else { return false }
+        let count = entries.count
+        check()
+        return entries.count < count
+    }
+
     /// The address of a lease whose server said that traffic costs; nil for none.
     package func meteredAddress(of index: Int32, name: String) -> IPAddress? {
         if !isCurrent { check() }
-        if let entry = entries[index], entry.name == name { return entry.address }
+        if let entry = entries[index], entry.name == name, !entry.isFresh { return entry.address }
         var read: [String] = []
         let address = leases.meteredAddress(of: index, name: name, read: &read)
         let files = read.map { (path: $0, stamp: leases.stamp($0)) }
-        // What has changed a moment ago can change again without another time.
-        if !(folders + files.map(\.stamp)).contains(where: { $0?.isFresh(at: now()) ?? false }) {
-            if entries.count >= Self.limit { entries = [:] }
-            entries[index] = Entry(name: name, address: address, files: files)
-        }
+        let isFresh = (folders + files.map(\.stamp)).contains { $0?.isFresh(at: now()) ?? false }
+        entries[index] = Entry(name: name, address: address, files: files, isFresh: isFresh)
         return address
     }
 
@@ -64,7 +85,9 @@ package final class LeaseCache {
             (folders, entries) = (found, [:])
             return
         }
-        entries = entries.filter { $0.value.files.allSatisfy { leases.stamp($0.path) == $0.stamp } }
+        entries = entries.filter { _, entry in
+            !entry.isFresh && entry.files.allSatisfy { leases.stamp($0.path) == $0.stamp }
+        }
     }
 }
 

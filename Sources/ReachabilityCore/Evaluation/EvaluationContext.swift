@@ -5,8 +5,13 @@ package struct MissingAnswers: Error {}
 
 /// The state of one evaluation: its answers, the questions it still needs, and shared conclusions.
 package struct EvaluationContext: ~Copyable {
+    /// Answers questions in their order; nil if they stay without an answer.
+    package typealias Asking = ([KernelQuestion]) -> [KernelAnswer]?
+
     package private(set) var snapshot: Snapshot
     private let cache: KernelCache?
+    // Asked for a missing answer on the spot; without it the question is recorded in `missing`.
+    private var asking: Asking?
     /// Requested questions without an answer, each once, in the order of the requests.
     package private(set) var missing: [KernelQuestion] = []
     // The same as a set, once there are more than `linearLimit`.
@@ -30,40 +35,51 @@ package struct EvaluationContext: ~Copyable {
         package let depth: Int
     }
 
-    package init(_ snapshot: Snapshot, cache: KernelCache? = nil, explains: Bool = false) {
+    package init(
+        _ snapshot: Snapshot, cache: KernelCache? = nil, asking: Asking? = nil, explains: Bool = false
+    ) {
         self.snapshot = snapshot
         self.cache = cache
+        self.asking = asking
         steps = explains ? [] : nil
     }
 
-    /// Requests the missing answers, together in one system call, and throws if there are any.
+    /// Asks for the missing answers, together in one system call, and throws if some stay missing.
     package mutating func require(_ questions: [KernelQuestion]) throws(MissingAnswers) {
-        var complete = true
-        for question in questions where known(question) == nil {
-            complete = false
-            request(question)
-        }
-        guard complete else { throw MissingAnswers() }
+        var unknown: [KernelQuestion] = []
+        for question in questions where known(question) == nil { unknown.append(question) }
+        if !unknown.isEmpty { try ask(unknown) }
     }
 
-    /// The same for one or two questions, without an array.
+    /// The same for one or two questions, without an array while their answers are known.
     package mutating func require(_ first: KernelQuestion, _ second: KernelQuestion? = nil)
         throws(MissingAnswers)
     {
         let isFirstKnown = known(first) != nil
-        if !isFirstKnown { request(first) }
         if let second, known(second) == nil {
-            request(second)
-            throw MissingAnswers()
+            try ask(isFirstKnown ? [second] : [first, second])
+        } else if !isFirstKnown {
+            try ask([first])
         }
-        guard isFirstKnown else { throw MissingAnswers() }
     }
 
     private mutating func answer(_ question: KernelQuestion) throws(MissingAnswers) -> KernelAnswer {
         if let answer = known(question) { return answer }
-        request(question)
-        throw MissingAnswers()
+        try ask([question])
+        guard let answer = known(question) else { throw MissingAnswers() }
+        return answer
     }
+
+    private mutating func ask(_ questions: [KernelQuestion]) throws(MissingAnswers) {
+        guard let answers = asking?(questions) else {
+            for question in questions { request(question) }
+            throw MissingAnswers()
+        }
+        for (question, answer) in zip(questions, answers) { snapshot.add(question, answer) }
+    }
+
+    /// Records missing answers from now on, so that many questions are asked together.
+    mutating func collect() { asking = nil }
 
     /// The answer from the snapshot or the cache; requests nothing.
     mutating func known(_ question: KernelQuestion) -> KernelAnswer? {

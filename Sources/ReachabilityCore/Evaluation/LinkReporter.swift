@@ -3,6 +3,9 @@
 /// Reports on every interface: whether it is online, and if not, the first thing it lacks.
 package struct LinkReporter: Sendable {
     let evaluator: PathEvaluator
+    // Beside so many links the answers that are missing are asked for one after the other: to collect them
+    // means to report on each link twice, 25,000 instructions for two of them.
+    private static let askingLimit = 8
 
     package init(evaluator: PathEvaluator) { self.evaluator = evaluator }
 
@@ -18,9 +21,11 @@ package struct LinkReporter: Sendable {
         return report(&context)
     }
 
-    /// The same with cached answers; those that were used are in the snapshot afterwards.
-    package func report(_ snapshot: inout Snapshot, cache: KernelCache) -> Outcome {
-        var context = EvaluationContext(snapshot.moveOut(), cache: cache)
+    /// The same with cached answers, and those of `asking`; what was used is in the snapshot afterwards.
+    package func report(
+        _ snapshot: inout Snapshot, cache: KernelCache, asking: EvaluationContext.Asking? = nil
+    ) -> Outcome {
+        var context = EvaluationContext(snapshot.moveOut(), cache: cache, asking: asking)
         defer { snapshot = context.snapshot }
         return report(&context)
     }
@@ -36,6 +41,7 @@ package struct LinkReporter: Sendable {
         guard (try? context.require(.links, .addresses)) != nil, let links = try? context.links() else {
             return .needs(context.missing)
         }
+        if links.count > Self.askingLimit { context.collect() }
         let all = (try? context.addresses()) ?? []
         // Grouping pays for its hashing only with many addresses.
         let isLong = all.count > 32

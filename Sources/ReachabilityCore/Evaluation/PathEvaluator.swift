@@ -69,9 +69,11 @@ package struct PathEvaluator: Sendable {
         return evaluate(&context)
     }
 
-    /// The same with cached answers; those that were used are in the snapshot afterwards.
-    package func evaluate(_ snapshot: inout Snapshot, cache: KernelCache) -> Evaluation {
-        var context = EvaluationContext(snapshot.moveOut(), cache: cache)
+    /// The same with cached answers, and those of `asking`; what was used is in the snapshot afterwards.
+    package func evaluate(
+        _ snapshot: inout Snapshot, cache: KernelCache, asking: EvaluationContext.Asking? = nil
+    ) -> Evaluation {
+        var context = EvaluationContext(snapshot.moveOut(), cache: cache, asking: asking)
         defer { snapshot = context.snapshot }
         return evaluate(&context)
     }

@@ -148,11 +148,11 @@ private struct CachedAnswers: ~Copyable {
         }
     }
 
-    /// A DHCP client writes its lease before it sets the address, or before the default route at the latest.
+    /// A DHCP client writes its lease before it sets the address, or before the default route at the latest;
+    /// then the files are looked at after the evaluation (`KernelQuerying.leasesHaveChanged()`).
     private mutating func forgetLeases(after event: NetworkEvent) {
         switch event {
-        case .routeAdded(let prefix, _) where prefix.length > 0: break
-        case .routeRemoved, .ruleChanged, .settingChanged, .nexthopChanged, .routerChanged,
+        case .routeAdded, .routeRemoved, .ruleChanged, .settingChanged, .nexthopChanged, .routerChanged,
             .destinationsChanged, .linkChanged(_, isWirelessNoise: true):
             break
         default: leases.removeAll()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Spaces out evaluations while events keep coming: the first event of a burst is evaluated at once.
+/// Spaces out evaluations while events keep coming: the first event of a burst is evaluated at once, unless
+/// the last evaluation was slow.
 struct EvaluationPace: Sendable {
     /// Drivers send hundreds of wireless events during a scan; one evaluation after them is enough.
     static let noiseWindow: Int64 = 100_000_000

@@ -5,7 +5,7 @@ package import ReachabilityCore
 
 /// Decodes route netlink notifications into events; malformed messages are counted, unknown ones skipped.
 package struct NetlinkDecoder: Sendable {
-    /// The relevant routes; effective only if the kernel refused the filter.
+    /// The relevant routes; the filter of the kernel is coarser, or was refused.
     package var filter: RouteFilter
     /// Routers that stopped answering; while there are any, ``RouteFilter/followsRouters`` is set.
     private var failed: Set<RouterMessage.Router> = []
