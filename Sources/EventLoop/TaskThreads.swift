@@ -131,6 +131,7 @@ package final class TaskThreads: Sendable {
     }
 
     // As the default executor does: a job run on a task executor would be queued again at its next switch.
+    // The job is the pointer that the runtime gave (Executor.swift).
     private func run(_ job: UnownedJob) {
         cruntime_run_job(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
     }
