@@ -156,7 +156,8 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // Swift's service packages, each behind a trait; without traits an empty module.
+        // Swift's service packages, each behind a trait; without traits an empty module. Its tests are a package of their
+        // own (Tests/ReachAdaptersTests), which depends on this one with one trait at a time.
         .target(
             name: "ReachAdapters",
             dependencies: [
@@ -251,24 +252,6 @@ let package = Package(
                 "ReachTesting", "Outbox", "SessionManager", "SessionCore", "Reachability",
                 "ReachabilityCore", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "ReachAdaptersTests",
-            dependencies: [
-                "ReachAdapters", "SessionManager", "SessionCore", "Reachability", "Outbox", "TestSupport",
-                .product(
-                    name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
-                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
-                .product(
-                    name: "ServiceLifecycle", package: "swift-service-lifecycle",
-                    condition: .when(traits: ["ServiceLifecycle"])),
-                .product(
-                    name: "InMemoryTracing", package: "swift-distributed-tracing",
-                    condition: .when(traits: ["Tracing"])),
-                .product(
-                    name: "Tracing", package: "swift-distributed-tracing",
-                    condition: .when(traits: ["Tracing"])),
             ],
             swiftSettings: strict),
         .testTarget(

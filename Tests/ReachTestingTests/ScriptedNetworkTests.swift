@@ -123,6 +123,7 @@ import Testing
         let waiting = slow.observeReachability { update in
             guard update.status == .wired else { return }
             entry.finish()
+            // Slow, so that a cancel which does not wait returns before it has ended.
             usleep(50_000)
             hasEnded.withLock { $0 = true }
         }

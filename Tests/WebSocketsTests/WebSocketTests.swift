@@ -154,7 +154,8 @@ struct WebSocketTests {
                 sent.append(number)
             }
         }
-        // What the kernel takes is below the 20 MB, so the sender stands still somewhere.
+        // What the kernel takes is below the 20 MB, so the sender stands still somewhere, of which no event
+        // tells.
         var before = -1
         while sent.elements.count != before || before <= 0 {
             before = sent.elements.count

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+import SessionCore
+import SessionManager
+import TestSupport
+import Testing
+
+/// Connections that end too early, or when they are used again.
+struct HostileConnectionTests {
+    @Test(
+        "a connection that ends too early is a lost connection",
+        arguments: [
+            "cut?after=1000&kind=rst", "cut?after=1000&kind=close", "cut?after=1000&kind=close&chunked=1",
+            "cut-head?after=20&kind=close", "cut-head?after=20&kind=rst", "truncated-chunk", "no-last-chunk",
+            "empty",
+            "long-length", "flaky?times=9&kind=rst&key=hostile-flaky",
+        ])
+    func cut(_ path: String) async throws {
+        let end = try await Lab.outcome(ofFault: path)
+        let code = try #require(end.error?.code)
+        #expect([.networkConnectionLost, .badServerResponse].contains(code), "\(end)")
+        #expect(end.error?.description.isEmpty == false)
+    }
+
+    @Test(
+        "an upload of what is no file fails before anything is sent",
+        arguments: [
+            "missing", "directory",
+        ])
+    func bodies(_ kind: String) async throws {
+        let folder = try ScratchFolder()
+        let end = try await Lab.outcome(ofFault: "early?status=200") { request in
+            request.method = .post
+            request.body = .file(path: kind == "missing" ? folder("missing") : folder.path)
+        }
+        #expect(end.error?.code == .fileDoesNotExist)
+    }
+
+    @Test("an answer before the body was read is the answer")
+    func early() async throws {
+        let end = try await Lab.outcome(ofFault: "early?status=413&keep=0") { request in
+            request.method = .post
+            request.body = .data(Data(count: 4 << 20))
+        }
+        #expect(end.response?.statusCode == 413 || end.error?.code == .networkConnectionLost)
+    }
+
+    @Test("a kept connection that dies as it is used again is replaced, not reported")
+    func reuse() async throws {
+        let lab = try await Lab()
+        let request = try SessionRequest(lab.origin.faultURL("/fault/close-on-reuse?key=reuse-\(#line)"))
+        for _ in 0..<3 {
+            let task = try lab.manager.dataTask(with: request)
+            task.resume()
+            #expect(await task.outcome().error == nil)
+        }
+    }
+
+    @Test(
+        "what must not be carried out twice is not sent again when a kept connection ends without an answer",
+        arguments: [nil, "", "body"])
+    func lostAnswer(_ body: String?) async throws {
+        let lab = try await Lab()
+        let key = "lost-answer-\(body ?? "none")"
+        for number in 0..<4 {
+            // The connection is kept once, and ends when the second request has come.
+            var request = try SessionRequest(
+                lab.origin.faultURL("/fault/close-on-reuse?key=\(key)"), method: number < 2 ? .post : .put)
+            request.body = body.map { .data(Data($0.utf8)) }
+            let task = try lab.manager.dataTask(with: request)
+            task.resume()
+            let error = await task.outcome().error
+            #expect(error?.code == (number == 1 ? .networkConnectionLost : nil))
+            #expect(number != 1 || error?.message.contains("the outcome is unknown") == true)
+        }
+        // The third and the fourth on one connection, and the fourth once more.
+        #expect(try await lab.origin.statistics(key).methods == ["POST": 2, "PUT": 3])
+    }
+}
