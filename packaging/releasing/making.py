@@ -118,7 +118,7 @@ def crossed(tree, output, work, environment, options):
     """The packages for arm64, by packaging/cross."""
     made = work / "crossed"
     cache = ["--cache", str(pathlib.Path(options.cache).resolve())] if options.cache else []
-    _, said = run(tree / "packaging/cross", "--output", made, *cache, environment=environment, why="packaging/cross fails")
+    _, said = run(tree / "packaging/cross", "--anew", "--output", made, *cache, environment=environment, why="packaging/cross fails")
     return moved(made, output), swift_version(said)
 
 

@@ -102,6 +102,21 @@ class PathTests(Case):
         program.wait(f'network-changed.yes. {ONLINE}')
         self.end(program)
 
+    def test_G033_the_example_says_what_the_service_knows(self):
+        self.service.start()
+        example = lab.Lines([os.path.join(lab.BUILD, 'example')], env=lab.environment(self.service))
+        self.addCleanup(example.process.kill)
+        example.wait('ReachNetworkMonitor$')
+        example.wait('available, full$')
+        network.pull_cable()
+        example.wait('not available, local$')
+        network.put_cable_back()
+        example.wait('available, full$')
+        self.service.call('SetHint', interface='v0', metered='yes')
+        example.wait('available, full, metered$')
+        example.process.kill()
+        example.close()
+
     def test_G025_bounce_of_a_cable_changes_no_property(self):
         # A grace that no machine is too slow for.
         self.service.command += ['--monitor-loss-grace', '60s']
