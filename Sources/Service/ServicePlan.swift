@@ -67,7 +67,13 @@ package struct ServicePlan: Sendable {
         let parts = try self.parts()
         let history = parts.lazy.compactMap { $0 as? any HistoryAnswering }.first
         let outbox = hasOutbox ? OutboxService(settings.outbox, isProbed: !settings.probe.url.isEmpty) : nil
+        let telemetry = outbox.map { outbox in
+            TelemetryReporter(settings.telemetry, version: version) { [weak outbox] in
+                outbox?.store($0, $1, $2, $3) ?? $3("the service ends")
+            }
+        }
         for case let metrics as MetricsReporter in parts {
+            telemetry?.metrics = { [weak metrics] in metrics?.families }
             metrics.outbox = { outbox?.metrics }
             metrics.delivers = { outbox?.delivers }
             metrics.transfers = { outbox?.transfers }
@@ -105,8 +111,10 @@ package struct ServicePlan: Sendable {
         }
         // The notifier is last: the service is ready when it reports so.
         let own: [any ServiceComponent] = [server, ServiceNotifier(manager)]
+        // The telemetry ends before the outbox, which stores its last samples.
+        let keepers = ([outbox, telemetry] as [(any ServiceComponent)?]).compactMap(\.self)
         return Service(
-            context: context, components: parts + (outbox.map { [$0] } ?? []) + own, configuration: settings,
+            context: context, components: parts + keepers + own, configuration: settings,
             reread: reread)
     }
 

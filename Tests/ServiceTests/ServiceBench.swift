@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import EventLoop
 import Reachability
 import ReachabilityCore
@@ -22,6 +23,11 @@ final class ServiceBench<Part: ServiceComponent & SendableMetatype>: Sendable {
     /// Makes the part on the loop's thread, and starts it.
     init(
         in folder: ScratchFolder? = nil, reactor: Reactor? = nil, internet: InternetState? = nil,
+        // A day after the changes.
+        wallClock: @escaping @Sendable () -> WallTime = {
+            WallTime(nanoseconds: (1_767_312_000 + 86_400) * 1_000_000_000)
+        },
+        bootClock: @escaping @Sendable () -> Int64 = clinux_boot_nanoseconds,
         _ make: @escaping @Sendable (ScratchFolder, Reactor, ServiceCounters) throws -> Part
     ) async throws {
         let folder = try folder ?? ScratchFolder("reach-service")
@@ -35,8 +41,7 @@ final class ServiceBench<Part: ServiceComponent & SendableMetatype>: Sendable {
             let context = ServiceContext(
                 reactor: loop, manager: kernel.manager(), stateDirectory: folder.path,
                 log: { log.append("\($0.name): \($1)") },
-                // A day after the changes.
-                wallClock: { WallTime(nanoseconds: (1_767_312_000 + 86_400) * 1_000_000_000) })
+                wallClock: wallClock, bootClock: bootClock)
             context.internet = internet
             try part.start(context)
             return (LoopBound(part, to: loop), LoopBound(counters, to: loop))

@@ -124,8 +124,13 @@ package final class MetricsReporter: ServiceComponent {
     }
 
     /// The current text.
-    private var text: [UInt8] {
-        guard let context else { return [] }
+    private var text: [UInt8] { context == nil ? [] : current.text }
+
+    /// The current numbers; nil before the start and after the end.
+    package var families: [MetricFamily]? { context == nil ? nil : current.families }
+
+    private var current: ServiceMetrics {
+        guard let context else { return metrics }
         metrics.monitor = context.manager.counters
         metrics.turns = UInt64(context.reactor.counters.turns)
         metrics.hookRuns = counters.hookRuns
@@ -139,7 +144,7 @@ package final class MetricsReporter: ServiceComponent {
         metrics.internet = context.internet
         metrics.uplinks = context.uplinks
         metrics.links = (links?() ?? []).filter(\.isOnline)
-        return metrics.text
+        return metrics
     }
 
     private func schedule() {

@@ -41,8 +41,12 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     private var counts: OutboxCounts?
     private var isCounting = false
     private var mayHaveChanged = false
-    /// The pending end, requested while the outbox is being opened.
+    /// The pending end, requested while the outbox is being opened, or the service stores in it.
     private var end: (() -> Void)?
+    /// The number of deposits that are being stored.
+    private var deposits = 0
+    /// Deposits that came while the outbox was being opened; nil is passed where it cannot be.
+    private var pendingDeposits: [(RequestOutbox?) -> Void] = []
     /// The limits of a configuration that was read again.
     private var limits: OutboxLimits?
     /// The delivering manager; nil before the first attempt.
@@ -147,7 +151,11 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         if let limits, outbox.limits != limits { apply(limits, outbox) }
         count()
         for (call, answer) in waiting { begin(call, outbox, answer) }
-        if let end { return close(outbox, end) }
+        beginDeposits(outbox)
+        if let end {
+            if deposits == 0 { close(outbox, end) }
+            return
+        }
         if problem == nil { pauses.reset() } else { tryLater() }
     }
 
@@ -157,6 +165,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         let waiting = removeWaiting()
         phase = .closed(reason: reason)
         for (_, answer) in waiting { answer.call(.unavailable(reason)) }
+        beginDeposits(nil)
         guard let end else { return tryLater() }
         self.end = nil
         end()
@@ -265,13 +274,54 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     package func stop(_ done: @escaping () -> Void) {
         if let retry { context?.reactor.cancel(retry.timer) }
         retry = nil
-        if isTrying { return end = done }
+        if isTrying || deposits > 0 { return end = done }
         switch phase {
         case .open(let outbox): close(outbox, done)
         case .opening, .closed:
             context = nil
             done()
         }
+    }
+
+    /// Lets the service itself store in the outbox, which is closed only afterwards.
+    ///
+    /// - Parameter done: called on the loop with why it was not stored; nil if it was.
+    func deposit(
+        _ store: @escaping @Sendable (RequestOutbox) async throws -> Void,
+        done: @escaping (String?) -> Void
+    ) {
+        guard let context else { return done("the service ends") }
+        let callback = LoopBound(LoopCallback(done), to: context.reactor)
+        let here = LoopBound(self, to: context.reactor)
+        let begin = { [executor] (outbox: RequestOutbox?) in
+            guard let outbox else { return callback.here { $0.call("the outbox is not open") } }
+            here.here { $0.deposits += 1 }
+            Task(executorPreference: executor) {
+                var problem: String?
+                do { try await store(outbox) } catch { problem = "\(error)" }
+                here.perform { [problem] service in
+                    service.deposits -= 1
+                    callback.here { $0.call(problem) }
+                    service.closeAfterDeposits()
+                }
+            }
+        }
+        switch phase {
+        case .opening: pendingDeposits.append(begin)
+        case .open(let outbox): begin(outbox)
+        case .closed(let reason): done(reason)
+        }
+    }
+
+    private func beginDeposits(_ outbox: RequestOutbox?) {
+        let pending = pendingDeposits
+        pendingDeposits = []
+        for begin in pending { begin(outbox) }
+    }
+
+    private func closeAfterDeposits() {
+        guard let end, deposits == 0, !isTrying, case .open(let outbox) = phase else { return }
+        close(outbox, end)
     }
 
     private func close(_ outbox: RequestOutbox, _ done: @escaping () -> Void) {

@@ -32,7 +32,7 @@ extension ServiceOption {
     /// Other options would need another socket, monitor or file.
     package var isLive: Bool { Self.liveTables.contains { key.hasPrefix($0) } || Self.liveKeys.contains(key) }
 
-    private static let liveTables = ["probe.", "hooks."]
+    private static let liveTables = ["probe.", "hooks.", "telemetry."]
     private static let liveKeys: Set = [
         "outbox.entries", "outbox.bytes", "outbox.body", "outbox.when-full", "metrics.file",
         "metrics.interval", "log.level", "log.changes",

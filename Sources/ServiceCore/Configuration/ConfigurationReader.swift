@@ -62,7 +62,8 @@ package struct ConfigurationReader {
         var rest = arguments[...]
         while let word = rest.popFirst() {
             let flag = String(word.prefix { $0 != "=" })
-            guard let option = ServiceOption.all.first(where: { $0.flag == flag }) else {
+            guard let option = ServiceOption.all.first(where: { $0.flag == flag || $0.longFlag == flag })
+            else {
                 let nearest = NearestWord.to(flag, in: ServiceOption.all.map(\.flag))
                 let advice = nearest.map { "; did you mean \($0)?" } ?? "; see reach serve --help"
                 fail(source: word, "unknown option" + advice)

@@ -80,9 +80,12 @@ extension ServiceOption.Kind {
         case .boolean: "<true|false>"
         case .integer: "<n>"
         case .duration: "<time>"
+        // With the option they do not fit into 80 columns.
+        case .choice(let words) where words.joined().utf8.count > 50: "<word>"
         case .choice(let words): "<\(words.joined(separator: "|"))>"
         case .list: "<name,…>"
         case .costs: "<name=value,…>"
+        case .fields, .secrets: "<name: value>"
         case .endpoint: "<address:port>"
         case .url: "<url>"
         }

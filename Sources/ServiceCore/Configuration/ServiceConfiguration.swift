@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ReachabilityCore
+package import SessionCore
 
 /// The service's configuration, with its defaults; ``ServiceOption/all`` documents the values.
 package struct ServiceConfiguration: Sendable, Equatable {
@@ -14,6 +15,7 @@ package struct ServiceConfiguration: Sendable, Equatable {
     package var history = History()
     package var hooks = Hooks()
     package var metrics = Metrics()
+    package var telemetry = Telemetry()
     package var log = Log()
 
     package struct Monitor: Sendable, Equatable {
@@ -88,6 +90,28 @@ package struct ServiceConfiguration: Sendable, Equatable {
         package var clients: Int64 = 8
 
         package init() {}
+    }
+
+    package struct Telemetry: Sendable, Equatable {
+        /// Empty for none, as is ``remoteWrite``.
+        package var otlp = ""
+        package var remoteWrite = ""
+        package var interval: Duration = .seconds(60)
+        package var every: Duration = .seconds(300)
+        /// Whether changes go to ``otlp`` as log records.
+        package var logs = true
+        /// As `Name: value`.
+        package var headers: [String] = []
+        /// As `Name: Bearer file:/PATH`.
+        package var secrets: [String] = []
+        package var network = NetworkCondition.any
+        package var expires: Duration = .seconds(7 * 86_400)
+        package var bytes: Int64 = 16 << 20
+
+        package init() {}
+
+        /// Whether anything is sampled.
+        package var isOn: Bool { !otlp.isEmpty || !remoteWrite.isEmpty }
     }
 
     package struct Log: Sendable, Equatable {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReachabilityCore
+import SessionCore
 
 extension ServiceOption {
     /// Every option, in the order of the sample file.
     package static let all: [ServiceOption] =
-        general + monitor + probe + outbox + history + hooks + metrics + log
+        general + monitor + probe + outbox + history + hooks + metrics + telemetry + log
 
     private static let general: [ServiceOption] = [
         ServiceOption(
@@ -159,6 +160,50 @@ extension ServiceOption {
             "metrics.clients", .integer(1...256),
             "How many may fetch at the same time; more are turned away.",
             { .integer($0.metrics.clients) }, set: { $0.metrics.clients = $1.number }),
+    ]
+
+    private static let telemetry: [ServiceOption] = [
+        ServiceOption(
+            "telemetry.otlp", .url,
+            "A collector of OpenTelemetry that gets the metrics, and changes as log records, through the outbox: its address, to which /v1/metrics and /v1/logs are added; \"\" for none.",
+            { .string($0.telemetry.otlp) }, set: { $0.telemetry.otlp = $1.text }),
+        ServiceOption(
+            "telemetry.remote-write", .url,
+            "A server of Prometheus' remote write that gets the metrics through the outbox: the whole address, for example https://example.com/api/v1/write; \"\" for none.",
+            { .string($0.telemetry.remoteWrite) }, set: { $0.telemetry.remoteWrite = $1.text }),
+        ServiceOption(
+            "telemetry.interval", .duration(.seconds(1) ... .seconds(3600)),
+            "How often the metrics are sampled; each sample wakes the service up.",
+            { .duration($0.telemetry.interval) }, set: { $0.telemetry.interval = $1.duration }),
+        ServiceOption(
+            "telemetry.every", .duration(.seconds(1) ... .seconds(86_400)),
+            "How often the samples go from memory to the outbox, as one request; sooner after 120 samples.",
+            { .duration($0.telemetry.every) }, set: { $0.telemetry.every = $1.duration }),
+        ServiceOption(
+            "telemetry.logs", .boolean,
+            "Whether telemetry.otlp gets changes as log records; false for a server that takes metrics alone.",
+            { .boolean($0.telemetry.logs) }, set: { $0.telemetry.logs = $1.flag }),
+        ServiceOption(
+            "telemetry.header", .fields,
+            "Header fields of the requests, which are stored; on the command line one on each line.",
+            { .texts($0.telemetry.headers) }, set: { $0.telemetry.headers = $1.texts }),
+        ServiceOption(
+            "telemetry.secret", .secrets,
+            "Header fields whose values are looked up when they are sent and never stored, in a file or a variable of the service; on the command line one on each line.",
+            { .texts($0.telemetry.secrets) }, set: { $0.telemetry.secrets = $1.texts }),
+        ServiceOption(
+            "telemetry.network", .choice(NetworkCondition.allCases.map(\.rawValue)),
+            "Over which networks the requests may go: any, wifiOrWired, wiredOnly, notExpensive, notConstrained or internet.",
+            { .string($0.telemetry.network.rawValue) },
+            set: { $0.telemetry.network = NetworkCondition(rawValue: $1.text) ?? .any }),
+        ServiceOption(
+            "telemetry.expires", .duration(.seconds(60) ... .seconds(365 * 86_400)),
+            "How long requests wait for their server, and are kept where it has refused them.",
+            { .duration($0.telemetry.expires) }, set: { $0.telemetry.expires = $1.duration }),
+        ServiceOption(
+            "telemetry.bytes", .integer(65_536...(1 << 30)),
+            "How many bytes of them the outbox holds for each server; the oldest make room.",
+            { .integer($0.telemetry.bytes) }, set: { $0.telemetry.bytes = $1.number }),
     ]
 
     private static let log: [ServiceOption] = [

@@ -18,6 +18,10 @@ package struct ServiceOption: Sendable {
         case duration(ClosedRange<Duration>)
         case choice([String])
         case list
+        /// A list of header fields, `Name: value`.
+        case fields
+        /// A list of header fields whose values are looked up later, `Name: Bearer file:/PATH`.
+        case secrets
         /// A list of `NAME=VALUE`, the value one of ``Metered``; with a name for the example.
         case costs(String)
         case endpoint
@@ -46,8 +50,15 @@ package struct ServiceOption: Sendable {
         self.set = set
     }
 
-    /// The option on the command line: `--hooks-timeout`.
-    package var flag: String { "--" + String(key.map { $0 == "." ? "-" : $0 }) }
+    /// The option on the command line: `--hooks-timeout`, or a short one.
+    package var flag: String { Self.shortFlags[key] ?? longFlag }
+
+    /// The key as an option, which is accepted for each.
+    package var longFlag: String { "--" + String(key.map { $0 == "." ? "-" : $0 }) }
+
+    private static let shortFlags = [
+        "telemetry.otlp": "--otlp", "telemetry.remote-write": "--remote-write",
+    ]
 
     /// The variable of the environment: `REACH_SERVE_HOOKS_TIMEOUT`.
     package var variable: String {
@@ -84,6 +95,9 @@ extension ServiceOption.Kind {
         case .choice(let words): "one of " + words.map { "\"\($0)\"" }.joined(separator: ", ")
         case .costs(let name):
             "a list of texts such as [\"\(name)=no\"], each with yes, guess-yes, guess-no, no or unknown"
+        case .fields: "a list of header fields such as [\"X-Scope-OrgID: fleet\"]"
+        case .secrets:
+            "a list of header fields such as [\"Authorization: Bearer file:/etc/reach/token\"], each with env:VARIABLE or file: and an absolute path"
         case .list: "a list of texts such as [\"wwan0\"]"
         case .endpoint:
             "an address with a port such as \"127.0.0.1:9464\" or \"[::1]:9464\", or \"\" for none"
@@ -124,6 +138,8 @@ extension ServiceOption.Kind {
             DurationText.duration(text).map(range.contains) ?? false
         case (.choice(let words), .string(let word)): words.contains(word)
         case (.list, .array(let values)): values.allSatisfy { if case .string = $0 { true } else { false } }
+        case (.fields, .array(let values)): values.allSatisfy { TelemetryField.field($0.text) != nil }
+        case (.secrets, .array(let values)): values.allSatisfy { TelemetryField.secret($0.text) != nil }
         case (.costs, .array(let values)): values.allSatisfy { Metered.assignment($0.text) != nil }
         case (.endpoint, .string(let text)): text.isEmpty || Endpoint(text) != nil
         case (.url, .string(let text)): text.isEmpty || (try? URL(spoken: text)) != nil
@@ -136,6 +152,8 @@ extension ServiceOption.Kind {
         switch self {
         case .boolean: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : .string(text)
         case .integer: Int64(text).map { .integer($0) } ?? .string(text)
+        // Values have commas.
+        case .fields, .secrets: .array(text.split(separator: "\n").map { .string(String($0)) })
         case .list, .costs: .array(text.split(separator: ",").map { .string(String($0)) })
         default: .string(text)
         }

@@ -62,9 +62,16 @@ package struct ServiceMetrics: Sendable {
 
     package init() {}
 
-    /// The complete text.
+    /// The complete text for Prometheus.
     package var text: [UInt8] {
         var text = PrometheusText()
+        text.write(families)
+        return text.bytes
+    }
+
+    /// All metrics, in the order of the text.
+    package var families: [MetricFamily] {
+        var text = MetricFamilies()
         text.begin("reach_build_info", .gauge, "The version that runs; always 1.")
         text.sample("reach_build_info", [("version", version)], .whole(1))
         text.write(
@@ -156,10 +163,10 @@ package struct ServiceMetrics: Sendable {
             text.write(
                 "reach_outbox_bytes", .gauge, "What the outbox takes on the disk.", .whole(outbox.bytes))
         }
-        return text.bytes
+        return text.all
     }
 
-    private func writeReachability(_ text: inout PrometheusText) {
+    private func writeReachability(_ text: inout MetricFamilies) {
         text.begin("reach_status", .gauge, "Whether the network can be reached: 1 for the status that holds.")
         for status in ReachabilityStatus.allCases {
             text.sample("reach_status", [("status", status.description)], .flag(status == self.status))
@@ -183,7 +190,7 @@ package struct ServiceMetrics: Sendable {
             .whole(pathChanges))
     }
 
-    private func writeMonitor(_ text: inout PrometheusText) {
+    private func writeMonitor(_ text: inout MetricFamilies) {
         text.writeCounters([
             (
                 "reach_netlink_events_total", "Events that the kernel sent and the filter let through.",
@@ -201,7 +208,7 @@ package struct ServiceMetrics: Sendable {
         ])
     }
 
-    private func writeParts(_ text: inout PrometheusText) {
+    private func writeParts(_ text: inout MetricFamilies) {
         text.writeCounters([
             ("reach_hook_runs_total", "Programs of the hooks directory that were run.", hookRuns),
             (

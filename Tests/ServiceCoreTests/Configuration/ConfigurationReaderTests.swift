@@ -2,6 +2,7 @@
 
 import ReachabilityCore
 import ServiceCore
+import SessionCore
 import Testing
 
 @Suite("The service's configuration")
@@ -190,6 +191,32 @@ struct ConfigurationReaderTests {
         (expected.socket, expected.metrics.clients) = (old.socket, old.metrics.clients)
         #expect(change.inForce == expected)
         #expect(ConfigurationChange(from: change.inForce, to: change.inForce).applied == [])
+    }
+
+    @Test(
+        "OBX-129 telemetry: short options and long ones, fields with commas, and what is no field is refused")
+    func telemetry() {
+        for flags in [("--otlp", "--remote-write"), ("--telemetry-otlp", "--telemetry-remote-write")] {
+            var reader = ConfigurationReader()
+            reader.read(environment: ["REACH_SERVE_TELEMETRY_SECRET": "Authorization: Bearer env:TOKEN"])
+            reader.read(arguments: [
+                flags.0, "https://c", flags.1 + "=https://p/write", "--telemetry-header", "A: 1, 2\nB: 3",
+                "--telemetry-network", "notExpensive",
+            ])
+            reader.finish()
+            var expected = ServiceConfiguration.Telemetry()
+            expected.otlp = "https://c"
+            expected.remoteWrite = "https://p/write"
+            expected.headers = ["A: 1, 2", "B: 3"]
+            expected.secrets = ["Authorization: Bearer env:TOKEN"]
+            expected.network = .notExpensive
+            #expect(reader.problems == [])
+            #expect(reader.configuration.telemetry == expected && expected.isOn)
+        }
+        #expect(!ServiceConfiguration.Telemetry().isOn)
+        let wrong = read("[telemetry]\nheader = [\"A\"]\nsecret = [\"A: token\"]\notlp = \"c:4318\"\n")
+        #expect(
+            wrong.problems.map { $0.key ?? "" } == ["telemetry.header", "telemetry.secret", "telemetry.otlp"])
     }
 
     @Test("the sample file is right, and says the defaults")
