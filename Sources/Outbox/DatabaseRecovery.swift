@@ -119,8 +119,15 @@ struct DatabaseRecovery {
                 try new.run("DELETE FROM entries WHERE id = ?", [.integer(id)])
                 continue
             }
-            if let reply = row(old, "replies", id) { _ = try? insert(reply, "replies", new) }
+            for table in ["replies", "plans"] {
+                if let found = row(old, table, id) { _ = try? insert(found, table, new) }
+            }
             count += 1
+        }
+        // What cannot be read of these is lost, and the entries are sent without it.
+        for table in ["tags", "gates"] {
+            let rows = (try? old.all("SELECT * FROM \(table)") { $0.row }) ?? []
+            for row in rows { _ = try? insert(row, table, new) }
         }
         for table in ["limits", "clock"] {
             guard let row = try? old.first("SELECT * FROM \(table)", [], { $0.row }) else { continue }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import FoundationEssentials
 import HTTPTypes
 import SessionCore
@@ -18,12 +19,14 @@ struct Delivery: Sendable {
     let uplink: String?
     /// Receives the manager's task.
     let transfer: InFlightDelivery.Transfer
+    /// Where progress is reported.
+    let reactor: Reactor
 
     /// Sends the request; nil if the manager was invalidated.
     func run() async -> DeliveryOutcome? {
         var outcome = DeliveryOutcome(id: pending.id, lane: pending.lane, verdict: .untried)
-        let request: SessionRequest
-        do throws(OutboxFailureError) { request = try await self.request() } catch {
+        let (request, secrets): (SessionRequest, [String])
+        do throws(OutboxFailureError) { (request, secrets) = try await self.request() } catch {
             outcome.verdict = error.failure.isPassing ? .retry(error.failure) : .dead(error.failure)
             return outcome
         }
@@ -33,6 +36,10 @@ struct Delivery: Sendable {
         // The idempotency key makes it so.
         options.isIdempotent = true
         options.redirectHandler = DeliveryRedirects(secrets: pending.secrets)
+        if pending.size >= Self.progressSize {
+            options.uploadProgress = { [transfer] in transfer.onProgress($0.completedBytes) }
+            options.progressQueue = .onLoop(reactor)
+        }
         let exchange: TaskOutcome
         do throws(SessionError) {
             let task =
@@ -61,11 +68,31 @@ struct Delivery: Sendable {
             outcome.retryAfter = later
             outcome.reply = OutboxReply(
                 statusCode: status,
-                header: String(decoding: response.headerBlock.filter { $0 != 13 }, as: UTF8.self),
-                body: Data((exchange.data ?? Data()).prefix(max(configuration.limits.maximumReplySize, 0))))
+                header: Self.head(SecretMask.masked(response.headerBlock, secrets)),
+                body: body(exchange.data, secrets))
         }
         return outcome
     }
+
+    /// The beginning of an answer's content that is stored.
+    private func body(_ content: Data?, _ secrets: [String]) -> Data {
+        let most = max(configuration.limits.maximumReplySize, 0)
+        guard !secrets.isEmpty, let content else { return (content ?? Data()).prefix(most) }
+        // Before it is cut, since a part of a secret would not be found.
+        return Data(SecretMask.masked(Array(content), secrets).prefix(most))
+    }
+
+    /// The whole lines of an answer's head that are stored.
+    static func head(_ block: [UInt8]) -> String {
+        var bytes = block.filter { $0 != 13 }
+        if bytes.count > longestHead {
+            let end = bytes[..<longestHead].lastIndex(of: 10) ?? 0
+            bytes.removeLast(bytes.count - end - 1)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let longestHead = 8 << 10
 
     /// Whether the request was sent completely and the time limit ended before its answer did.
     private func isUnanswered(_ exchange: TaskOutcome) -> Bool {
@@ -87,20 +114,26 @@ struct Delivery: Sendable {
             location: response?.values(forHeader: "location").first)
     }
 
+    /// The progress of smaller contents is not reported.
+    private static let progressSize: Int64 = 64 << 10
+
     /// Answers are read up to this size at least, since an answer that is cut off closes its connection.
     private static let smallAnswer = 64 << 10
 
-    private func request() async throws(OutboxFailureError) -> SessionRequest {
+    /// The request, and the secrets that were filled in.
+    private func request() async throws(OutboxFailureError) -> (SessionRequest, [String]) {
         guard let method = HTTPRequest.Method(pending.method) else {
             throw OutboxFailureError(.unsendable, "\(pending.method) is no method")
         }
         var fields = PreparedEntry.fields(pending.header)
+        var secrets: [String] = []
         for secret in pending.secrets {
             let value = try await value(of: secret)
             guard let name = HTTPField.Name(secret.name), HTTPField.isValidValue(secret.prefix + value) else {
                 throw OutboxFailureError(.secret, "the secret for \(secret.name) cannot be a field's value")
             }
             fields[name] = secret.prefix + value
+            secrets.append(value)
         }
         fields[.idempotencyKey] = pending.key
         let body: RequestBody? =
@@ -117,7 +150,7 @@ struct Delivery: Sendable {
             // The status decides; only the beginning of the content is stored.
             request.options.maximumContentLength = Int64(
                 max(configuration.limits.maximumReplySize, Self.smallAnswer))
-            return request
+            return (request, secrets)
         } catch {
             throw OutboxFailureError(.unsendable, error.message)
         }
@@ -147,9 +180,18 @@ struct InFlightDelivery: Sendable {
     final class Transfer: Sendable {
         private let task = Mutex<SessionTask?>(nil)
         private let onHold: @Sendable (HoldReason?) -> Void
+        let onProgress: @Sendable (Int64) -> Void
 
-        /// - Parameter onHold: called with why the manager holds it, and with nil when that ends.
-        init(onHold: @escaping @Sendable (HoldReason?) -> Void) { self.onHold = onHold }
+        /// - Parameters:
+        ///   - onHold: called with why the manager holds it, and with nil when that ends.
+        ///   - onProgress: called with the bytes that were sent.
+        init(
+            onHold: @escaping @Sendable (HoldReason?) -> Void,
+            onProgress: @escaping @Sendable (Int64) -> Void
+        ) { (self.onHold, self.onProgress) = (onHold, onProgress) }
+
+        /// The bytes of the content that were sent.
+        var sentBytes: Int64 { task.withLock { $0 }?.uploadProgress.completedBytes ?? 0 }
 
         /// - Returns: ends the observation of the task.
         func began(_ task: SessionTask) -> @Sendable () -> Void {
@@ -173,4 +215,6 @@ struct InFlightDelivery: Sendable {
     let isPlain: Bool
     /// The interface that it is bound to; nil for the kernel's choice.
     let uplink: String?
+    /// The time of day in which it may leave; nil for any.
+    let window: OutboxWindow?
 }

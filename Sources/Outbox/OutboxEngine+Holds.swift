@@ -46,14 +46,15 @@ extension OutboxEngine {
         broadcaster.publish(reason.map { .held(plain, reason: $0, until: nil) } ?? .released(plain))
     }
 
-    /// Cancels held tasks if delivery is paused or the entry gone: the next network would send them.
+    /// Cancels held tasks if delivery is paused, the entry gone or replaced, its window closed or one of its
+    /// gates held: the next network would send them.
     func recall() {
         let held = inFlight.filter { $0.value.transfer.isHeld }
         guard !held.isEmpty else { return }
         do throws(OutboxError) {
             for (id, delivery) in held {
                 let waits = machine.isPaused || delivery.isPlain && !isRight(delivery.uplink)
-                let stays = waits ? false : try isWaiting(id)
+                let stays = waits ? false : try mayLeave(id)
                 if !stays { delivery.work.cancel() }
             }
         } catch { report(error, .reading) }
@@ -65,10 +66,19 @@ extension OutboxEngine {
         return uplink != nil && uplink == PlainHolds.uplink(internet)
     }
 
-    private func isWaiting(_ id: OutboxID) throws(OutboxError) -> Bool {
+    private func mayLeave(_ id: OutboxID) throws(OutboxError) -> Bool {
         try file.read { (database) throws(StorageError) in
-            try OutboxTables(database).entry(id)?.state == .waiting
+            try OutboxTables(database).mayLeave(id, now: WallClock.now)
         }
+    }
+
+    /// When the window of a delivery closes that the manager holds, which must not leave after that.
+    func nextClosing(after now: Int64) -> Int64? {
+        let closings = inFlight.values.compactMap { delivery -> Int64? in
+            guard let window = delivery.window, delivery.transfer.isHeld else { return nil }
+            return window.opening(at: now, LocalZone.offset)?.end
+        }
+        return closings.min()
     }
 
     func isPlainAndLocal(_ pending: PendingDelivery) -> Bool {

@@ -52,7 +52,7 @@ extension OutboxEngine {
                     events += try settle(outcome, tables, &files)
                     refusals.settled(outcome.origin)
                 }
-                try tables.trimResults()
+                try trimResults(tables, outcomes.count)
             }
         } catch {
             refusals = known
@@ -82,6 +82,14 @@ extension OutboxEngine {
         if (try? file.compact(spare: configuration.spareSpace)) == nil { mayCompact = false }
     }
 
+    /// Removes old results now and then: their order is looked up anew each time.
+    func trimResults(_ tables: OutboxTables, _ added: Int) throws(StorageError) {
+        unremoved += added
+        guard unremoved >= 256 else { return }
+        try tables.trimResults()
+        unremoved = 0
+    }
+
     private func settle(_ outcome: DeliveryOutcome, _ tables: OutboxTables, _ files: inout [String])
         throws(StorageError) -> [OutboxEvent]
     {
@@ -89,13 +97,18 @@ extension OutboxEngine {
         switch outcome.verdict {
         case .untried: return []
         case .delivered(let status):
+            let next = try tables.storeNext(after: outcome.id, now: now)
             let isThere = try tables.remove(
-                outcome.id, as: .delivered, statusCode: status, now: now, files: &files)
-            let released = try release(outcome.origin, tables)
-            return (isThere ? [.delivered(outcome.id, statusCode: status)] : []) + released
-        case .dead(let failure): return try markDead(outcome, failure, tables, now)
+                outcome.id, as: .delivered, statusCode: status, reply: outcome.reply, now: now, files: &files)
+            var events: [OutboxEvent] = isThere ? [.delivered(outcome.id, statusCode: status)] : []
+            if let next { events.append(.repeated(outcome.id, next: next)) }
+            return try events + release(outcome.origin, tables)
+        case .dead(let failure): return try markDead(outcome, failure, tables, now, &files)
         case .retry(let failure):
             guard let entry = try tables.entry(outcome.id), entry.state == .waiting else { return [] }
+            if let successor = entry.successor {
+                return try replace(outcome.id, by: successor, tables, now, &files)
+            }
             var retries = configuration.retries
             if let own = entry.maximumAttempts { retries.maximumAttempts = own }
             let isCounted = failure.kind == .credentials || failure.isConflict
@@ -104,7 +117,7 @@ extension OutboxEngine {
                 afterFailures: failures + 1, kind: failure.kind, isConflict: failure.isConflict,
                 retryAfter: outcome.retryAfter, chance: Double.random(in: 0...1))
             guard let pause, retries.maximumAttempts.map({ entry.attempts + 1 < $0 }) ?? true else {
-                return try markDead(outcome, failure, tables, now)
+                return try markDead(outcome, failure, tables, now, &files)
             }
             try tables.postpone(
                 outcome.id, lane: outcome.lane, failure, next: now + pause, isUnanswered: outcome.isUnanswered
@@ -115,9 +128,10 @@ extension OutboxEngine {
 
     /// Makes the entry a dead letter, unless its origin refuses everything.
     private func markDead(
-        _ outcome: DeliveryOutcome, _ failure: OutboxFailure, _ tables: OutboxTables, _ now: Int64
+        _ outcome: DeliveryOutcome, _ failure: OutboxFailure, _ tables: OutboxTables, _ now: Int64,
+        _ files: inout [String]
     ) throws(StorageError) -> [OutboxEvent] {
-        guard failure.mayBeOfGateway else { return try died(outcome, failure, tables) }
+        guard failure.mayBeOfGateway else { return try died(outcome, failure, tables, now, &files) }
         let wasStopped = refusals.record(outcome.origin)?.isStopped ?? false
         let ruling = refusals.refused(
             outcome.id, by: outcome.origin, failure, at: now, chance: Double.random(in: 0...1))
@@ -126,13 +140,18 @@ extension OutboxEngine {
         switch ruling {
         case .final:
             let released: [OutboxEvent] = wasStopped ? [.released(outcome.origin)] : []
-            return try released + died(outcome, failure, tables)
+            return try released + died(outcome, failure, tables, now, &files)
         case .passing(let until, let suspects):
             let trouble = OutboxFailure(
                 .server, "\(failure.message), as to everything at the moment", statusCode: failure.statusCode)
-            try tables.postpone(outcome.id, lane: outcome.lane, trouble, next: until)
+            var events: [OutboxEvent] = []
+            if let successor = try tables.plan(outcome.id)?.successor {
+                events = try replace(outcome.id, by: successor, tables, now, &files)
+            } else {
+                try tables.postpone(outcome.id, lane: outcome.lane, trouble, next: until)
+                events = [.failed(outcome.id, trouble, nextAttempt: WallClock.date(until))]
+            }
             let revived = try tables.revive(suspects)
-            var events: [OutboxEvent] = [.failed(outcome.id, trouble, nextAttempt: WallClock.date(until))]
             if !revived.isEmpty { events.append(.retried(revived)) }
             if !wasStopped {
                 events.append(
@@ -142,11 +161,30 @@ extension OutboxEngine {
         }
     }
 
-    private func died(_ outcome: DeliveryOutcome, _ failure: OutboxFailure, _ tables: OutboxTables)
-        throws(StorageError) -> [OutboxEvent]
-    {
-        try tables.markDead(outcome.id, lane: outcome.lane, failure, outcome.reply)
-            ? [.died(outcome.id, failure)] : []
+    private func died(
+        _ outcome: DeliveryOutcome, _ failure: OutboxFailure, _ tables: OutboxTables, _ now: Int64,
+        _ files: inout [String]
+    ) throws(StorageError) -> [OutboxEvent] {
+        if let successor = try tables.plan(outcome.id)?.successor {
+            return try replace(outcome.id, by: successor, tables, now, &files)
+        }
+        guard try tables.markDead(outcome.id, lane: outcome.lane, failure, outcome.reply) else { return [] }
+        var events: [OutboxEvent] = [.died(outcome.id, failure)]
+        guard let next = try tables.storeNext(after: outcome.id, now: now) else { return events }
+        events.append(.repeated(outcome.id, next: next))
+        for older in try tables.olderDead(than: outcome.id) {
+            _ = try tables.remove(older, as: .replaced, successor: outcome.id, now: now, files: &files)
+            events.append(.replaced(older, by: outcome.id))
+        }
+        return events
+    }
+
+    /// The attempt of an entry has ended whose place another takes.
+    private func replace(
+        _ id: OutboxID, by successor: OutboxID, _ tables: OutboxTables, _ now: Int64, _ files: inout [String]
+    ) throws(StorageError) -> [OutboxEvent] {
+        try tables.remove(id, as: .replaced, successor: successor, now: now, files: &files)
+            ? [.replaced(id, by: successor)] : []
     }
 
     /// An origin has accepted a request.
@@ -180,6 +218,7 @@ extension OutboxEngine {
             try tables.checkLanes()
             try tables.fillOrigins()
             try tables.forgetHolds()
+            try tables.forgetOpenings()
             records = try tables.refusals()
             last = try tables.lastEntry()
             try bodies.sweep { (name) throws(StorageError) in

@@ -36,7 +36,12 @@ final class OutboxEngine {
     private var timer: TimerID?
     /// The boot time by the clock that dated the entries.
     private var start: Int64?
+    /// How far local time was ahead of UTC when windows were looked up last.
+    private var zone: Int64?
     var waiters: [SettlementWaiter] = []
+    let following = EntryFollowers()
+    /// How many entries have left since results were removed last.
+    var unremoved = 0
     /// Wait for the last delivery to end.
     var stopWaiters: [CheckedContinuation<Void, Never>] = []
     var isClosed = false
@@ -81,6 +86,7 @@ final class OutboxEngine {
         } catch { report(error, .reading) }
         recall()
         answerWaiters()
+        lookAtAll()
         startReady()
     }
 
@@ -107,18 +113,20 @@ final class OutboxEngine {
     /// readings of the clock would neither be sent nor waited for.
     func startReady(now: Int64 = WallClock.now) {
         guard machine.isRunning, !isClosed else { return }
+        look()
         do throws(OutboxError) {
             try followClock()
-            let mayExpireMore = try dropExpired(now: now)
+            let hasMore = try bringUpToDate(now: now)
             for condition in NetworkCondition.allCases {
                 while try dispatch(condition, now: now) > 0, machine.room(condition) > 0 {}
             }
             let deadline = try file.read { (database) throws(StorageError) in
                 try OutboxTables(database).nextDeadline(after: now)
             }
-            let next = [deadline, refusals.nextTrial(after: now)].compactMap { $0 }.min()
-            // Detects a clock that was set after five minutes at the latest.
-            wake(after: mayExpireMore ? 0 : next.map { min($0 - now, 300_000) })
+            let next = [deadline, refusals.nextTrial(after: now), nextClosing(after: now)].compactMap { $0 }
+                .min()
+            // Detects a clock or a time zone that was set after five minutes at the latest.
+            wake(after: hasMore ? 0 : next.map { min($0 - now, 300_000) })
             worked([.choosing])
         } catch {
             report(error, .choosing)
@@ -147,6 +155,8 @@ final class OutboxEngine {
                     condition, now: now, horizon: configuration.retries.horizon, exceptHosts: hosts,
                     exceptOrigins: refused + local, holdsPlain: holdsPlain, limit: limit)
             }
+            // What waits for its window must not stand before the others.
+            if try closeWindows(of: deliveries, now: now) { continue }
             // What another uplink does not reach waits, and must not stand before the others.
             let others = deliveries.filter { isPlainAndLocal($0) }.map(\.origin)
             local.formUnion(others)
@@ -171,45 +181,45 @@ final class OutboxEngine {
         let transfer = InFlightDelivery.Transfer { reason in
             // The slot is free for another, or the origin open.
             bound.perform { if $0.held(pending, reason?.sentence) { $0.startReady() } }
+        } onProgress: { sent in
+            bound.perform { $0.progressed(pending, sent) }
         }
         let isPlain = PlainHolds.isPlain(pending.origin)
         let uplink = isPlain ? PlainHolds.uplink(internet, pending.condition) : nil
         let delivery = Delivery(
             pending: pending, manager: manager, configuration: configuration, paths: file.paths,
-            isRepeated: pending.attempts > 0 || pending.id <= lastOfOthers, uplink: uplink, transfer: transfer
-        )
+            isRepeated: pending.attempts > 0 || pending.id <= lastOfOthers, uplink: uplink,
+            transfer: transfer,
+            reactor: reactor)
         let work = Task.detached(executorPreference: executor) {
             let outcome = await delivery.run()
             bound.perform { engine in engine.completed(outcome, pending) }
         }
         inFlight[pending.id] = InFlightDelivery(
-            work: work, transfer: transfer, isPlain: isPlain, uplink: uplink)
+            work: work, transfer: transfer, isPlain: isPlain, uplink: uplink, window: pending.plan?.window)
     }
 
-    /// Drops a part of the expired entries, none in flight, and cancels held ones; true if there may be more.
-    private func dropExpired(now: Int64) throws(OutboxError) -> Bool {
-        let found = try file.read { (database) throws(StorageError) in
-            try OutboxTables(database).expired(now: now, limit: Self.expiryLimit)
+    /// Records all lanes whose windows are closed, if one of these is; false if none is.
+    private func closeWindows(of deliveries: [PendingDelivery], now: Int64) throws(OutboxError) -> Bool {
+        guard deliveries.contains(where: { $0.plan?.window != nil }) else { return false }
+        followZone(now)
+        guard deliveries.contains(where: { $0.plan?.opens(at: now, LocalZone.offset) != nil }) else {
+            return false
         }
-        for id in found {
-            if let delivery = inFlight[id], delivery.transfer.isHeld { delivery.work.cancel() }
-        }
-        let expired = found.filter { !machine.isInFlight($0) }
-        guard !expired.isEmpty else { return false }
-        var files: [String] = []
         try file.write { (database) throws(StorageError) in
-            let tables = OutboxTables(database)
-            for id in expired { _ = try tables.remove(id, as: .expired, now: now, files: &files) }
-            try tables.trimResults()
+            try OutboxTables(database).closeLanes(now: now, LocalZone.offset)
         }
-        bodies.remove(files)
-        for id in expired { broadcaster.publish(.expired(id)) }
-        answerWaiters()
-        return found.count == Self.expiryLimit
+        return true
     }
 
-    /// The most entries that are dropped in one transaction.
-    private static let expiryLimit = 1_000
+    /// Notices another time zone, or the change to and from summer time; true if windows may have moved.
+    @discardableResult
+    func followZone(_ now: Int64) -> Bool {
+        LocalZone.refresh()
+        let offset = LocalZone.offset(at: now / 1_000)
+        defer { zone = offset }
+        return zone != nil && zone != offset
+    }
 
     func wake(after milliseconds: Int64?) {
         if let timer { reactor.cancel(timer) }
@@ -232,6 +242,7 @@ final class OutboxEngine {
             waiter.end(.failure(OutboxError(.closed, "the outbox was closed")))
         }
         waiters = []
+        endFollowing()
         broadcaster.close()
     }
 }

@@ -7,7 +7,7 @@ extension Schema {
     ///
     /// Contents are in a table apart from the attributes that lists show, so a list of 100,000 entries reads
     /// no contents. A lane has a row while an entry waits in it, with the attributes of its oldest entry by
-    /// which the next is chosen. Times are milliseconds since 1970. States: 0 waiting, 1 dead.
+    /// which the next is chosen. Times are milliseconds since 1970. States: 0 waiting, 1 dead, 2 scheduled.
     static let outbox = Schema(
         applicationID: 0x5EAC_0B01,
         steps: [
@@ -72,6 +72,33 @@ extension Schema {
             ALTER TABLE lanes ADD COLUMN origin TEXT NOT NULL DEFAULT '';
             ALTER TABLE entries DROP COLUMN origin;
             ALTER TABLE entries DROP COLUMN host
+            """,
+            // What only some entries have is apart, so that the others cost no more: names, times, windows,
+            // gates and tags. A scheduled entry (state 2) is in no lane, and `next` is its time. A
+            // lane has the gates of its oldest entry, and when its window opens, once that was found closed.
+            // Gates that are held, and what became of entries, with the server's answer.
+            """
+            CREATE TABLE plans (
+                id INTEGER PRIMARY KEY REFERENCES entries (id) ON DELETE CASCADE, name TEXT, successor INTEGER,
+                planned INTEGER, delay INTEGER NOT NULL, window TEXT, every INTEGER, gates TEXT NOT NULL) STRICT;
+            CREATE INDEX named ON plans (name, id) WHERE name IS NOT NULL;
+            CREATE INDEX replaced ON plans (id) WHERE successor IS NOT NULL;
+            CREATE TABLE tags (
+                tag TEXT NOT NULL, id INTEGER NOT NULL REFERENCES entries (id) ON DELETE CASCADE,
+                PRIMARY KEY (tag, id)) STRICT, WITHOUT ROWID;
+            CREATE INDEX tagged ON tags (id);
+            CREATE INDEX scheduled ON entries (next) WHERE state = 2;
+            DROP INDEX expiring;
+            CREATE INDEX expiring ON entries (expires) WHERE expires IS NOT NULL AND state <> 1;
+            ALTER TABLE lanes ADD COLUMN gates TEXT NOT NULL DEFAULT '';
+            ALTER TABLE lanes ADD COLUMN opens INTEGER NOT NULL DEFAULT 0;
+            CREATE INDEX opening ON lanes (opens) WHERE opens > 0;
+            CREATE TABLE gates (
+                name TEXT PRIMARY KEY, reason TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER,
+                boot TEXT NOT NULL) STRICT, WITHOUT ROWID;
+            ALTER TABLE results ADD COLUMN successor INTEGER;
+            ALTER TABLE results ADD COLUMN header TEXT;
+            ALTER TABLE results ADD COLUMN body BLOB
             """,
         ])
 }

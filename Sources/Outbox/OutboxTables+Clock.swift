@@ -10,8 +10,9 @@ extension OutboxTables {
     ///
     /// A device without a battery for its clock starts in 1970, or at the time it was switched off, and gets
     /// the time from the network: just when its requests could be sent, they would all expire. Entries from
-    /// before the boot stay as they are, since the time without power is unknown; so do those that expire
-    /// more than a year after they were stored: that is a date and no length of time.
+    /// before the boot stay as they are, since the time without power is unknown; so do times more than a
+    /// year after they were stored: such a one is a date and no length of time. Gates that were held during
+    /// this boot follow too. Windows are of the new clock: when they open is looked up anew.
     func follow(_ clock: ClockReading) throws(StorageError) {
         guard !clock.boot.isEmpty else { return }
         let stored = try database.first("SELECT boot, start, first FROM clock") {
@@ -30,10 +31,22 @@ extension OutboxTables {
         let values: [SQLValue] = [.integer(step), .integer(stored.first)]
         try database.run(
             """
-            UPDATE entries SET created = created + ?1, next = CASE next WHEN 0 THEN 0 ELSE max(next + ?1, 1) END,
+            UPDATE plans SET planned = CASE WHEN planned - (SELECT created FROM entries e WHERE e.id = plans.id) <= \(Self.year)
+            THEN planned + ?1 ELSE planned END WHERE planned IS NOT NULL AND id >= ?2
+            """, values)
+        try database.run(
+            """
+            UPDATE entries SET created = created + ?1,
+            next = CASE WHEN next = 0 OR next - created > \(Self.year) THEN next ELSE max(next + ?1, 1) END,
             expires = CASE WHEN expires - created <= \(Self.year) THEN expires + ?1 ELSE expires END WHERE id >= ?2
             """, values)
         try database.run("UPDATE lanes SET next = max(next + ?1, 1) WHERE next > 0 AND head >= ?2", values)
+        try database.run(
+            """
+            UPDATE gates SET since = since + ?1,
+            until = CASE WHEN until - since <= \(Self.year) THEN until + ?1 ELSE until END WHERE boot = ?2
+            """, [.integer(step), .text(clock.boot)])
+        try forgetOpenings()
         try database.run("UPDATE clock SET start = ?", [.integer(clock.start)])
     }
 

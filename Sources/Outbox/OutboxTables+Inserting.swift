@@ -7,7 +7,9 @@ extension OutboxTables {
     struct Insertion {
         var receipts: [OutboxReceipt] = []
         var dropped: [OutboxID] = []
-        /// Content files of dropped entries.
+        /// Entries that left because new ones take their places.
+        var replaced: [(OutboxID, OutboxID)] = []
+        /// Content files of dropped and replaced entries.
         var files: [String] = []
     }
 
@@ -15,9 +17,16 @@ extension OutboxTables {
         var reason: String
         /// The entry that has the request's key, if that is the reason.
         var owner: OutboxID?
+        /// The lane in which entries with the request's name wait, if that is the reason.
+        var lane: String?
 
         /// The error of the call that stores.
         var error: OutboxError {
+            if let lane {
+                return OutboxError(
+                    .nameTaken, "\(reason) in lane “\(lane)”, and a name belongs to one lane",
+                    advice: "use that lane, give another name, or remove what waits there first")
+            }
             guard let owner else {
                 return OutboxError(
                     .full, "there is no room for it: \(reason)",
@@ -38,8 +47,11 @@ extension OutboxTables {
     }
 
     /// Stores requests; the caller rolls back on failure.
+    ///
+    /// - Parameter isInFlight: whether an entry is being delivered; nil where another process knows.
     func insert(
-        _ requests: [PreparedEntry], limits: OutboxLimits, bodies: BodyFolder, now: Int64
+        _ requests: [PreparedEntry], limits: OutboxLimits, bodies: BodyFolder, now: Int64,
+        isInFlight: ((OutboxID) -> Bool)? = nil
     ) throws(StorageError) -> Result<Insertion, InsertFailure> {
         var inserted = Insertion()
         inserted.receipts.reserveCapacity(requests.count)
@@ -61,6 +73,22 @@ extension OutboxTables {
                 case .none: break
                 }
             }
+            var replaced: (removed: [OutboxID], busy: [OutboxID]) = ([], [])
+            if let name = request.plan?.name {
+                switch try claim(name, for: request, now: now, isInFlight, &inserted) {
+                case .keep(let receipt):
+                    inserted.receipts.append(receipt)
+                    continue
+                case .elsewhere(let lane):
+                    return .failure(InsertFailure(reason: "requests named “\(name)” wait", lane: lane))
+                case .replace(let removed, let busy):
+                    replaced = (removed, busy)
+                    guard !removed.isEmpty else { break }
+                    try recordAdded()
+                    counts = try self.counts()
+                    lanes = []
+                }
+            }
             switch limits.admission(of: request.size, beside: counts) {
             case .admit: break
             case .refuse(let reason): return .failure(InsertFailure(reason: reason))
@@ -77,7 +105,9 @@ extension OutboxTables {
                 _ = try repeats(request, bodies, &inserted)
                 continue
             }
-            lanes.insert(request.lane)
+            try nameSuccessor(of: replaced.removed + replaced.busy, id)
+            if request.isDue(at: now) { lanes.insert(request.lane) }
+            inserted.replaced += replaced.removed.map { ($0, id) }
             if let file = request.file {
                 try bodies.commit(file)
                 hasFiles = true
@@ -85,7 +115,11 @@ extension OutboxTables {
             added = (added.entries + 1, added.bytes + request.size)
             counts.waiting += 1
             counts.bytes += request.size
-            inserted.receipts.append(OutboxReceipt(id: id, idempotencyKey: request.key))
+            inserted.receipts.append(
+                OutboxReceipt(
+                    id: id, idempotencyKey: request.key, replaced: (replaced.removed + replaced.busy).sorted()
+                )
+            )
         }
         try recordAdded()
         if hasFiles { try bodies.sync() }
@@ -119,15 +153,18 @@ extension OutboxTables {
     /// Inserts an entry; nil if one with its key exists.
     private func store(_ request: PreparedEntry, isFirst: Bool, now: Int64) throws(StorageError) -> OutboxID?
     {
+        let isDue = request.isDue(at: now)
         let count = try database.run(
             """
             INSERT INTO entries (lane, priority, method, url, condition, key, size, created, expires,
-            timeout, tries) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING
+            timeout, tries, state, next) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (key) DO NOTHING
             """,
             [
                 .text(request.lane), SQLValue(request.priority), .text(request.method), .text(request.url),
                 SQLValue(request.condition), .text(request.key), .integer(request.size), .integer(now),
                 SQLValue(request.expires), SQLValue(request.timeout), SQLValue(request.tries),
+                isDue ? 0 : 2, .integer(isDue ? 0 : request.start(at: now) ?? 0),
             ])
         guard count > 0 else { return nil }
         let id = database.lastRow
@@ -137,14 +174,21 @@ extension OutboxTables {
                 .integer(id), .text(request.header), .text(request.secrets), SQLValue(request.body),
                 SQLValue(request.file?.name),
             ])
+        let plan = request.plan(at: now)
+        if let plan { try store(plan, of: id) }
+        for tag in request.tags {
+            try database.run("INSERT INTO tags VALUES (?, ?)", [.text(tag), .integer(id)])
+        }
         // A lane with waiting entries has an older one at its head.
-        if isFirst {
+        if isFirst, isDue {
+            let opens = plan?.opens(at: now, LocalZone.offset) ?? 0
             try database.run(
-                "INSERT INTO lanes VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT (name) DO NOTHING",
+                "INSERT INTO lanes VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
                 [
                     .text(request.lane), .integer(id), SQLValue(request.priority),
                     SQLValue(request.condition), .text(request.origin.host),
-                    .text(request.origin.description),
+                    .text(request.origin.description), .text(Self.text(of: plan?.gates ?? [])),
+                    .integer(opens),
                 ])
         }
         return OutboxID(rawValue: id)
@@ -156,11 +200,13 @@ extension OutboxTables {
     ) throws(StorageError) -> Bool {
         var (entries, bytes) = (entries, bytes)
         var sources = [
-            "SELECT id, size FROM entries WHERE state = 0 AND expires <= ? ORDER BY expires LIMIT 1",
+            "SELECT id, size FROM entries WHERE state <> 1 AND expires <= ? ORDER BY expires LIMIT 1",
             "SELECT id, size FROM entries WHERE state = 1 AND ? > 0 ORDER BY id LIMIT 1",
         ]
         if order == .expiredThenDeadThenOldest {
-            sources.append("SELECT id, size FROM entries WHERE state = 0 AND ? > 0 ORDER BY id LIMIT 1")
+            sources += [0, 2].map {
+                "SELECT id, size FROM entries WHERE state = \($0) AND ? > 0 ORDER BY id LIMIT 1"
+            }
         }
         for sql in sources {
             while entries > 0 || bytes > 0 {

@@ -25,6 +25,8 @@ struct PendingDelivery: Sendable {
     let timeout: Int64?
     /// The number of attempts that were sent completely and not answered in time.
     let unanswered: Int
+    /// Its times and gates; nil without any.
+    let plan: OutboxPlan?
 }
 
 struct DeliveryOutcome: Sendable {
@@ -42,7 +44,8 @@ struct DeliveryOutcome: Sendable {
 
 // Choosing entries to send, and storing outcomes.
 extension OutboxTables {
-    /// The oldest entries of lanes that may send now, by priority, without the expired ones.
+    /// The oldest entries of lanes that may send now, by priority, without the expired ones and those whose
+    /// gates are held; the window of one may have closed since it was looked up.
     ///
     /// - Parameters:
     ///   - origins: those to which nothing is sent.
@@ -56,7 +59,7 @@ extension OutboxTables {
         let marks = hosts.map { _ in "?" }.joined(separator: ", ")
         let values: [SQLValue] =
             [SQLValue(number), .integer(now), .integer(now &+ horizon)] + hosts.map { .text($0) }
-            + [.integer(now)] + origins.map { .text($0) } + [SQLValue(limit)]
+            + [.integer(now), .integer(now), .integer(now)] + origins.map { .text($0) } + [SQLValue(limit)]
         var terms = ""
         if !origins.isEmpty {
             terms += " AND l.origin NOT IN (\(origins.map { _ in "?" }.joined(separator: ", ")))"
@@ -65,10 +68,13 @@ extension OutboxTables {
         return try database.all(
             """
             SELECT e.id, e.lane, l.host, e.priority, e.method, e.url, e.key, e.attempts, c.header, c.secrets, c.body, c.file,
-            l.origin, e.timeout, e.unanswered, e.size
+            l.origin, e.timeout, e.unanswered, e.size, \(Self.planColumns)
             FROM lanes l INDEXED BY ready CROSS JOIN entries e ON e.id = l.head CROSS JOIN contents c ON c.id = l.head
+            LEFT JOIN plans p ON p.id = l.head
             WHERE l.condition = ? AND (l.next <= ? OR l.next > ?) AND l.host NOT IN (\(marks))
-            AND (e.expires IS NULL OR e.expires > ?)\(terms)
+            AND (e.expires IS NULL OR e.expires > ?) AND l.opens <= ?
+            AND (l.gates = '' OR NOT EXISTS (SELECT 1 FROM gates g
+            WHERE (g.until IS NULL OR g.until > ?) AND instr(l.gates, char(10) || g.name || char(10)) > 0))\(terms)
             ORDER BY l.priority DESC, l.head LIMIT ?
             """, values
         ) { row in
@@ -78,26 +84,33 @@ extension OutboxTables {
                 key: row.text(6), attempts: row.int(7), header: row.text(8),
                 secrets: PreparedEntry.secrets(row.text(9)), body: row.optionalBytes(10),
                 file: row.optionalText(11), origin: row.text(12), size: row.int64(15),
-                timeout: row.optionalInt64(13), unanswered: row.int(14))
+                timeout: row.optionalInt64(13), unanswered: row.int(14), plan: Self.plan(row, at: 16))
         }
     }
 
-    /// The next instant at which a lane may try again or an entry expires.
+    /// The next instant at which a lane may try again or its window opens, an entry expires or its time
+    /// comes, or a gate is released by itself.
     func nextDeadline(after now: Int64) throws(StorageError) -> Int64? {
-        let due = try database.first(
-            "SELECT next FROM lanes WHERE next > ? ORDER BY next LIMIT 1", [.integer(now)]
-        ) { $0.int64(0) }
-        let expiry = try database.first(
-            "SELECT expires FROM entries WHERE state = 0 AND expires > ? ORDER BY expires LIMIT 1",
-            [.integer(now)]
-        ) { $0.int64(0) }
-        return [due, expiry].compactMap { $0 }.min()
+        var next: Int64?
+        for sql in Self.deadlines {
+            let found = try database.first(sql, [.integer(now)]) { $0.int64(0) }
+            next = [next, found].compactMap { $0 }.min()
+        }
+        return next
     }
 
-    /// Waiting entries that have expired, without those in flight.
+    private static let deadlines = [
+        "SELECT next FROM lanes WHERE next > ? ORDER BY next LIMIT 1",
+        "SELECT opens FROM lanes WHERE opens > 0 AND opens > ? ORDER BY opens LIMIT 1",
+        "SELECT expires FROM entries WHERE state <> 1 AND expires > ? ORDER BY expires LIMIT 1",
+        "SELECT next FROM entries WHERE state = 2 AND next > ? ORDER BY next LIMIT 1",
+        "SELECT until FROM gates WHERE until > ? ORDER BY until LIMIT 1",
+    ]
+
+    /// Waiting and scheduled entries that have expired, with those in flight.
     func expired(now: Int64, limit: Int) throws(StorageError) -> [OutboxID] {
         try database.all(
-            "SELECT id FROM entries WHERE state = 0 AND expires <= ? ORDER BY expires LIMIT ?",
+            "SELECT id FROM entries WHERE state <> 1 AND expires <= ? ORDER BY expires LIMIT ?",
             [.integer(now), SQLValue(limit)]
         ) { OutboxID(rawValue: $0.int64(0)) }
     }
@@ -151,21 +164,18 @@ extension OutboxTables {
         return true
     }
 
-    /// Makes dead letters wait again, as if they had never been tried; all without IDs.
-    func revive(_ ids: [OutboxID]?) throws(StorageError) -> [OutboxID] {
+    /// Makes dead letters wait again, as if they had never been tried.
+    ///
+    /// One whose name a newer entry has stays dead: only the newest leaves.
+    func revive(_ ids: [OutboxID]) throws(StorageError) -> [OutboxID] {
         var revived: [OutboxID] = []
-        let dead: [OutboxID] =
-            if let ids {
-                ids
-            } else {
-                try database.all("SELECT id FROM entries WHERE state = 1") { OutboxID(rawValue: $0.int64(0)) }
-            }
-        for id in dead {
+        // The newest of a name comes first, so that it is the one that waits again.
+        for id in ids.sorted(by: >) {
             let number = SQLValue.integer(id.rawValue)
             let lane = try database.first("SELECT lane FROM entries WHERE id = ? AND state = 1", [number]) {
                 $0.text(0)
             }
-            guard let lane else { continue }
+            guard let lane, try !isOutdated(id) else { continue }
             try database.run(
                 "UPDATE entries SET state = 0, attempts = 0, refusals = 0, unanswered = 0, next = 0 WHERE id = ?",
                 [number])
@@ -174,7 +184,7 @@ extension OutboxTables {
             try refresh(lane: lane)
             revived.append(id)
         }
-        return revived
+        return revived.reversed()
     }
 
     /// Makes waiting entries due at once; with a kind of failure, only those that failed so.

@@ -15,21 +15,24 @@ struct OutboxTables {
     func refresh(lane: String) throws(StorageError) {
         let head = try database.first(
             """
-            SELECT id, priority, condition, url, next FROM entries INDEXED BY waiting
-            WHERE lane = ? AND state = 0 ORDER BY id LIMIT 1
+            SELECT e.id, e.priority, e.condition, e.url, e.next, coalesce(p.gates, '')
+            FROM entries e INDEXED BY waiting LEFT JOIN plans p ON p.id = e.id
+            WHERE e.lane = ? AND e.state = 0 ORDER BY e.id LIMIT 1
             """, [.text(lane)]
         ) { row -> [SQLValue] in
             let origin = Self.origin(row.text(3))
             return [
                 .text(lane), .integer(row.int64(0)), .integer(row.int64(1)), .integer(row.int64(2)),
                 .text(origin?.host ?? "?"), .integer(row.int64(4)), .text(origin?.description ?? "?"),
+                .text(row.text(5)),
             ]
         }
         guard let head else {
             try database.run("DELETE FROM lanes WHERE name = ?", [.text(lane)])
             return
         }
-        try database.run("INSERT OR REPLACE INTO lanes VALUES (?, ?, ?, ?, ?, ?, ?)", head)
+        // When its window opens is found when its turn has come.
+        try database.run("INSERT OR REPLACE INTO lanes VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)", head)
     }
 
     /// Fills in the origins of lanes that an older version stored without.
@@ -48,7 +51,7 @@ struct OutboxTables {
         try database.execute(
             """
             DELETE FROM lanes;
-            UPDATE totals SET waiting = (SELECT count(*) FROM entries WHERE state = 0),
+            UPDATE totals SET waiting = (SELECT count(*) FROM entries WHERE state <> 1),
             dead = (SELECT count(*) FROM entries WHERE state = 1),
             bytes = (SELECT coalesce(sum(size), 0) FROM entries)
             """)
@@ -78,49 +81,95 @@ struct OutboxTables {
 
     // MARK: Reading
 
+    /// With the plan's columns as ``plan(_:at:)`` reads them.
     private static let columns =
-        "id, state, lane, priority, method, url, condition, key, size, created, expires, attempts, next, failure, reason, status, tries"
+        """
+        SELECT e.id, e.state, e.lane, e.priority, e.method, e.url, e.condition, e.key, e.size, e.created, e.expires,
+        e.attempts, e.next, e.failure, e.reason, e.status, e.tries,
+        (SELECT group_concat(tag, char(10)) FROM tags WHERE tags.id = e.id), \(planColumns) FROM
+        """
 
-    func entries(state: OutboxEntry.State?, lane: String?, after: OutboxID?, limit: Int) throws(StorageError)
-        -> [OutboxEntry]
+    func entries(_ selection: OutboxSelection, after: OutboxID? = nil, limit: Int, now: Int64)
+        throws(StorageError) -> [OutboxEntry]
     {
-        var terms = ["id > ?"]
-        var values: [SQLValue] = [.integer(after?.rawValue ?? 0)]
-        if let state { terms.append("state = \(state == .waiting ? 0 : 1)") }
-        if let lane {
-            terms.append("lane = ?")
+        let (source, values) = Self.source(of: selection, after: after)
+        var holds = try entryHolds(now: now)
+        return try database.all(
+            "\(Self.columns) \(source) LIMIT ?", values + [SQLValue(limit)]
+        ) { Self.entry($0, &holds) }
+    }
+
+    /// The IDs of a selection, the oldest first.
+    func identifiers(_ selection: OutboxSelection) throws(StorageError) -> [OutboxID] {
+        let (source, values) = Self.source(of: selection)
+        return try database.all("SELECT e.id FROM \(source)", values) {
+            OutboxID(rawValue: $0.int64(0))
+        }
+    }
+
+    func entry(_ id: OutboxID, now: Int64 = WallClock.now) throws(StorageError) -> OutboxEntry? {
+        var holds = try entryHolds(now: now)
+        return try database.first(
+            "\(Self.columns) entries e LEFT JOIN plans p ON p.id = e.id WHERE e.id = ?",
+            [.integer(id.rawValue)]
+        ) { Self.entry($0, &holds) }
+    }
+
+    /// The entries of a selection, the oldest first, as what follows `FROM`, and its values.
+    static func source(of selection: OutboxSelection, after: OutboxID? = nil) -> (String, [SQLValue]) {
+        let table = selection.tag == nil ? "e" : "t"
+        var (terms, values): ([String], [SQLValue]) = ([], [])
+        if let tag = selection.tag {
+            terms.append("t.tag = ?")
+            values.append(.text(tag))
+        }
+        // Without it dead letters are found by their own index.
+        if let after {
+            terms.append("\(table).id > ?")
+            values.append(.integer(after.rawValue))
+        }
+        if let state = selection.state { terms.append("e.state = \(Self.number(of: state))") }
+        if let lane = selection.lane {
+            terms.append("e.lane = ?")
             values.append(.text(lane))
         }
-        values.append(SQLValue(limit))
-        let holds = try holds()
-        return try database.all(
-            "SELECT \(Self.columns) FROM entries WHERE \(terms.joined(separator: " AND ")) ORDER BY id LIMIT ?",
-            values
-        ) { Self.entry($0, holds) }
+        if let status = selection.statusCode {
+            terms.append("e.status = ?")
+            values.append(SQLValue(status))
+        }
+        let tables = selection.tag == nil ? "entries e" : "tags t CROSS JOIN entries e ON e.id = t.id"
+        let condition = terms.isEmpty ? "" : " WHERE " + terms.joined(separator: " AND ")
+        return ("\(tables) LEFT JOIN plans p ON p.id = e.id\(condition) ORDER BY \(table).id", values)
     }
 
-    func entry(_ id: OutboxID) throws(StorageError) -> OutboxEntry? {
-        let holds = try holds()
-        return try database.first(
-            "SELECT \(Self.columns) FROM entries WHERE id = ?", [.integer(id.rawValue)]
-        ) { Self.entry($0, holds) }
+    private static func number(of state: OutboxEntry.State) -> Int {
+        switch state {
+        case .waiting: 0
+        case .dead: 1
+        case .scheduled: 2
+        }
     }
 
-    private static func entry(_ row: Statement, _ holds: [String: String]) -> OutboxEntry {
+    private static func entry(_ row: Statement, _ holds: inout EntryHolds) -> OutboxEntry {
         let failure = row.optionalText(13).flatMap(OutboxFailure.Kind.init(rawValue:)).map {
             OutboxFailure($0, row.text(14), statusCode: row.optionalInt64(15).map { Int($0) })
         }
-        let (id, isWaiting) = (OutboxID(rawValue: row.int64(0)), row.int(1) == 0)
+        let id = OutboxID(rawValue: row.int64(0))
+        let state: OutboxEntry.State = row.int(1) == 0 ? .waiting : row.int(1) == 1 ? .dead : .scheduled
+        let (plan, url) = (Self.plan(row, at: 18), row.text(5))
         return OutboxEntry(
-            id: id, state: isWaiting ? .waiting : .dead,
-            lane: row.text(2), priority: row.int(3), method: row.text(4), url: row.text(5),
+            id: id, state: state,
+            lane: row.text(2), priority: row.int(3), method: row.text(4), url: url,
             networkCondition: condition(row.int(6)), idempotencyKey: row.text(7), bodySize: row.int64(8),
             created: WallClock.date(row.int64(9)), expires: row.optionalInt64(10).map { WallClock.date($0) },
             attempts: row.int(11), nextAttempt: row.int64(12) > 0 ? WallClock.date(row.int64(12)) : nil,
             failure: failure,
-            hold: isWaiting && !holds.isEmpty
-                ? origin(row.text(5)).flatMap { hold($0.description, holds) } : nil,
-            maximumAttempts: row.optionalInt64(16).map { Int($0) })
+            hold: state == .waiting ? holds.reason(plan) { origin(url)?.description } : nil,
+            maximumAttempts: row.optionalInt64(16).map { Int($0) }, replaces: plan?.name,
+            tags: row.text(17).split(separator: "\n").map(String.init).sorted(),
+            notBefore: plan?.planned.map { WallClock.date($0) }, window: plan?.window,
+            every: plan?.every.map { .milliseconds($0) }, gates: plan?.gates ?? [],
+            successor: plan?.successor)
     }
 
     static func condition(_ number: Int) -> NetworkCondition {
@@ -152,10 +201,18 @@ struct OutboxTables {
     }
 
     func result(_ id: OutboxID) throws(StorageError) -> OutboxResult? {
-        try database.first("SELECT outcome, status, at FROM results WHERE id = ?", [.integer(id.rawValue)]) {
-            OutboxResult(
-                id: id, outcome: OutboxResult.Outcome(rawValue: $0.text(0)) ?? .removed,
-                statusCode: $0.optionalInt64(1).map { Int($0) }, date: WallClock.date($0.int64(2)))
+        try database.first(
+            "SELECT outcome, status, at, successor, header, body FROM results WHERE id = ?",
+            [.integer(id.rawValue)]
+        ) { row in
+            let status = row.optionalInt64(1).map { Int($0) }
+            let reply = row.optionalText(4).map {
+                OutboxReply(statusCode: status ?? 0, header: $0, body: Data(row.bytes(5)))
+            }
+            return OutboxResult(
+                id: id, outcome: OutboxResult.Outcome(rawValue: row.text(0)) ?? .removed,
+                statusCode: status, date: WallClock.date(row.int64(2)),
+                successor: row.optionalInt64(3).map { OutboxID(rawValue: $0) }, reply: reply)
         }
     }
 
@@ -163,10 +220,13 @@ struct OutboxTables {
 
     /// Removes an entry; false if it does not exist any more.
     ///
-    /// - Parameter files: receives the content's file, to be removed after the transaction.
+    /// - Parameters:
+    ///   - successor: the entry that takes its place.
+    ///   - reply: the answer of the server that has it.
+    ///   - files: receives the content's file, to be removed after the transaction.
     func remove(
-        _ id: OutboxID, as outcome: OutboxResult.Outcome, statusCode: Int? = nil, now: Int64,
-        files: inout [String]
+        _ id: OutboxID, as outcome: OutboxResult.Outcome, statusCode: Int? = nil,
+        successor: OutboxID? = nil, reply: OutboxReply? = nil, now: Int64, files: inout [String]
     ) throws(StorageError) -> Bool {
         let number = SQLValue.integer(id.rawValue)
         let found = try database.first(
@@ -174,20 +234,33 @@ struct OutboxTables {
             [number]
         ) { (lane: $0.text(0), state: $0.int(1), size: $0.int64(2), file: $0.optionalText(3)) }
         guard let found else { return false }
-        if let file = found.file { files.append(file) }
         try database.run("DELETE FROM contents WHERE id = ?", [number])
         try database.run("DELETE FROM entries WHERE id = ?", [number])
-        try change(waiting: found.state == 0 ? -1 : 0, dead: found.state == 0 ? 0 : -1, bytes: -found.size)
+        // The next one of periodic work has the same file.
+        if let file = found.file, try !isInUse(file) { files.append(file) }
+        let isDead = found.state == 1
+        try change(waiting: isDead ? 0 : -1, dead: isDead ? -1 : 0, bytes: -found.size)
         try database.run(
-            "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)",
-            [number, .text(outcome.rawValue), SQLValue(statusCode), .integer(now)])
+            "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                number, .text(outcome.rawValue), SQLValue(statusCode), .integer(now),
+                SQLValue(successor?.rawValue), SQLValue(reply?.header),
+                SQLValue(reply.map { Array($0.body) }),
+            ])
         if found.state == 0 { try refresh(lane: found.lane) }
         return true
     }
 
-    /// Removes all results but the last thousand, by number.
+    func isInUse(_ file: String) throws(StorageError) -> Bool {
+        try database.first("SELECT 1 FROM contents WHERE file = ?", [.text(file)]) { _ in true } ?? false
+    }
+
+    /// Removes all results but the last thousand, by the time at which the entries left.
     func trimResults() throws(StorageError) {
         try database.run(
-            "DELETE FROM results WHERE id < (SELECT id FROM results ORDER BY id DESC LIMIT 1 OFFSET 999)")
+            """
+            DELETE FROM results
+            WHERE (at, id) < (SELECT at, id FROM results ORDER BY at DESC, id DESC LIMIT 1 OFFSET 999)
+            """)
     }
 }

@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import HTTPTypes
+import ReachabilityCore
 import SessionCore
 
 /// A validated request in the form in which it is stored, with its large content staged in a file.
@@ -26,6 +27,13 @@ struct PreparedEntry: Sendable {
     var body: [UInt8]?
     /// The file of a large content.
     var file: StagedBody?
+    /// Its name, times and gates; nil without any.
+    var plan: OutboxPlan?
+    /// Whether its first time is the one at which it is stored.
+    var beginsNow = false
+    var unique: OutboxRequest.Uniqueness
+    /// Sorted.
+    var tags: [String]
 
     /// The size above which contents become files: SQLite writes each byte twice, and reads a row as a whole.
     static let largestInline = 64 << 10
@@ -54,6 +62,9 @@ struct PreparedEntry: Sendable {
         tries = request.maximumAttempts.map { max($0, 1) }
         condition = NetworkCondition.allCases.firstIndex(of: request.networkCondition) ?? 0
         expires = request.expires.map { WallClock.milliseconds($0) }
+        unique = request.unique
+        tags = request.tags.sorted()
+        (plan, beginsNow) = try Self.plan(request)
         var fields = request.headerFields
         let keyField = HTTPField.Name.idempotencyKey
         key = request.idempotencyKey ?? fields[keyField] ?? Self.randomKey()
@@ -81,6 +92,48 @@ struct PreparedEntry: Sendable {
             size = staged.size
             file = staged
         }
+    }
+
+    private static func plan(_ request: OutboxRequest) throws(OutboxError) -> (OutboxPlan?, beginsNow: Bool) {
+        if let name = request.replaces { try GivenName.check(name, "what replaces another") }
+        for tag in request.tags { try GivenName.check(tag, "a tag", upTo: 64) }
+        for gate in request.gates { try GivenName.check(gate, "a gate", upTo: 64) }
+        guard request.tags.count <= 32, request.gates.count <= 16 else {
+            throw OutboxError(.badRequest, "a request has at most 32 tags and 16 gates")
+        }
+        let longest = Duration.seconds(366 * 86_400)
+        guard (Duration.zero...longest).contains(request.spread) else {
+            throw OutboxError(.badRequest, "a request is spread over at most 366 days")
+        }
+        if let every = request.every {
+            guard (Duration.seconds(60)...longest).contains(every) else {
+                throw OutboxError(.badRequest, "periodic work has a period of 1 minute to 366 days")
+            }
+            guard request.replaces != nil else {
+                throw OutboxError(
+                    .badRequest, "periodic work needs a name", advice: "give it one, by which it is replaced")
+            }
+        }
+        if let start = request.notBefore, let end = request.expires, end <= start {
+            throw OutboxError(
+                .badRequest, "it would expire before it may leave",
+                advice: "let it expire later, or leave earlier"
+            )
+        }
+        let isSpread = request.spread > .zero
+        let beginsNow =
+            request.notBefore == nil && (request.every != nil || isSpread && request.window == nil)
+        guard
+            request.replaces ?? request.window?.description != nil || request.notBefore != nil || beginsNow
+                || !request.gates.isEmpty
+        else { return (nil, false) }
+        let plan = OutboxPlan(
+            name: request.replaces, planned: request.notBefore.map { WallClock.milliseconds($0) },
+            delay: OutboxPlan.delay(
+                spread: request.spread.milliseconds, window: request.window,
+                chance: Double.random(in: 0...1)),
+            window: request.window, every: request.every?.milliseconds, gates: request.gates.sorted())
+        return (plan, beginsNow)
     }
 
     var content: ComparedContent { file.map { .file($0.link) } ?? .bytes(body ?? []) }
@@ -127,7 +180,7 @@ struct PreparedEntry: Sendable {
     /// The time and 80 random bits, as in a UUID of version 7 (RFC 9562 §5.7).
     ///
     /// Keys of one time share pages of the index; random ones would each write their own.
-    private static func randomKey() -> String {
+    static func randomKey() -> String {
         let time = UInt64(bitPattern: WallClock.now) & 0xFFFF_FFFF_FFFF
         let (high, low) = (UInt64.random(in: 0...0xFFFF), UInt64.random(in: 0...UInt64.max))
         return digits(time << 16 | high) + digits(low)
@@ -149,6 +202,11 @@ enum WallClock {
     static var now: Int64 { milliseconds(Date()) }
     static func milliseconds(_ date: Date) -> Int64 {
         Int64(min(max(date.timeIntervalSince1970, -1e12), 1e12) * 1_000)
+    }
+    /// RFC 3339, as in lists.
+    static func text(_ milliseconds: Int64) -> String {
+        // Clamped to the range of nanoseconds, which ends in 2262.
+        WallTime(nanoseconds: min(max(milliseconds, -9_000_000_000_000), 9_000_000_000_000) * 1_000_000).text
     }
     static func date(_ milliseconds: Int64) -> Date {
         Date(timeIntervalSince1970: Double(milliseconds) / 1_000)

@@ -20,13 +20,23 @@ extension RequestOutbox {
     /// - Parameters:
     ///   - state: only those in this state; nil for all.
     ///   - lane: only those of this lane; nil for all.
+    ///   - tag: only those with this tag; nil for all.
     ///   - after: only those after this ID; the last of a page begins the next.
     ///   - limit: the most entries.
     public func entries(
-        state: OutboxEntry.State? = nil, lane: String? = nil, after: OutboxID? = nil, limit: Int = 1_000
+        state: OutboxEntry.State? = nil, lane: String? = nil, tag: String? = nil, after: OutboxID? = nil,
+        limit: Int = 1_000
     ) async throws -> [OutboxEntry] {
+        try await entries(
+            OutboxSelection(state: state, lane: lane, tag: tag), after: after, limit: limit)
+    }
+
+    /// The entries of a selection, the oldest first, after an ID, at most `limit`.
+    public func entries(_ selection: OutboxSelection, after: OutboxID? = nil, limit: Int = 1_000)
+        async throws -> [OutboxEntry]
+    {
         try await read { (tables) throws(StorageError) in
-            try tables.entries(state: state, lane: lane, after: after, limit: limit)
+            try tables.entries(selection, after: after, limit: limit, now: WallClock.now)
         }
     }
 
@@ -64,12 +74,34 @@ extension RequestOutbox {
 
     /// Makes dead letters wait again, in their old order in their lanes; all without IDs.
     ///
+    /// One stays dead while a newer one with its name waits (``OutboxRequest/replaces``).
+    ///
     /// - Returns: those that were dead letters.
     @discardableResult
     public func retry(_ ids: [OutboxID]? = nil) async throws -> [OutboxID] {
+        guard let ids else { return try await retry(OutboxSelection()) }
+        return try await retry { (_) throws(StorageError) in ids }
+    }
+
+    /// Makes the dead letters of a selection wait again, for example those that got 404.
+    ///
+    /// - Returns: those that wait again.
+    @discardableResult
+    public func retry(_ selection: OutboxSelection) async throws -> [OutboxID] {
+        var selection = selection
+        selection.state = .dead
+        return try await retry { [selection] (tables) throws(StorageError) in
+            try tables.identifiers(selection)
+        }
+    }
+
+    private func retry(_ chosen: @escaping @Sendable (OutboxTables) throws(StorageError) -> [OutboxID])
+        async throws -> [OutboxID]
+    {
         try await on { (engine) throws(OutboxError) in
-            let revived = try engine.file.write { (database) throws(StorageError) in
-                try OutboxTables(database).revive(ids)
+            let revived = try engine.file.write { (database) throws(StorageError) -> [OutboxID] in
+                let tables = OutboxTables(database)
+                return try tables.revive(chosen(tables))
             }
             engine.broadcaster.publish(.retried(revived))
             engine.startReady()
@@ -82,16 +114,31 @@ extension RequestOutbox {
     /// - Returns: those that existed.
     @discardableResult
     public func remove(_ ids: [OutboxID]) async throws -> [OutboxID] {
+        try await remove { (_) throws(StorageError) in ids }
+    }
+
+    /// Removes the entries of a selection; one in flight may still arrive.
+    ///
+    /// - Returns: those that were removed.
+    @discardableResult
+    public func remove(_ selection: OutboxSelection) async throws -> [OutboxID] {
+        try await remove { (tables) throws(StorageError) in try tables.identifiers(selection) }
+    }
+
+    private func remove(_ chosen: @escaping @Sendable (OutboxTables) throws(StorageError) -> [OutboxID])
+        async throws -> [OutboxID]
+    {
         try await on { (engine) throws(OutboxError) in
             var files: [String] = []
             let removed = try engine.file.write { (database) throws(StorageError) -> [OutboxID] in
                 files = []
                 let (tables, now) = (OutboxTables(database), WallClock.now)
                 var removed: [OutboxID] = []
-                for id in ids where try tables.remove(id, as: .removed, now: now, files: &files) {
+                for id in try chosen(tables)
+                where try tables.remove(id, as: .removed, now: now, files: &files) {
                     removed.append(id)
                 }
-                try tables.trimResults()
+                try engine.trimResults(tables, removed.count)
                 return removed
             }
             engine.bodies.remove(files)
@@ -150,7 +197,7 @@ extension RequestOutbox {
         }
     }
 
-    private func read<Value: Sendable>(
+    func read<Value: Sendable>(
         _ body: @escaping @Sendable (OutboxTables) throws(StorageError) -> Value
     ) async throws -> Value {
         try await on { (engine) throws(OutboxError) in

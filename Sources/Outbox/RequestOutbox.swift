@@ -152,7 +152,8 @@ public final class RequestOutbox: Sendable {
                 for group in groups {
                     try database.run("SAVEPOINT arrival")
                     let result = try OutboxTables(database).insert(
-                        group.requests, limits: limits, bodies: bodies, now: clock.wall)
+                        group.requests, limits: limits, bodies: bodies, now: clock.wall,
+                        isInFlight: engine.isInFlight)
                     if case .failure = result { try database.run("ROLLBACK TO arrival") }
                     try database.run("RELEASE arrival")
                     results.append(result)
@@ -171,6 +172,8 @@ public final class RequestOutbox: Sendable {
                 bodies.remove(taken.files)
                 for id in taken.dropped { broadcaster.publish(.dropped(id)) }
                 broadcaster.publish(.enqueued(taken.receipts))
+                for (id, successor) in taken.replaced { broadcaster.publish(.replaced(id, by: successor)) }
+                if !taken.replaced.isEmpty || !taken.dropped.isEmpty { engine.answerWaiters() }
                 group.continuation.resume(returning: taken.receipts)
             case .failure(let failure): refuse(group, failure.error)
             }

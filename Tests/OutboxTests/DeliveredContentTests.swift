@@ -46,7 +46,7 @@ import Testing
         "Of a long answer the beginning is kept and held in memory, and its status counts",
         arguments: [200, 422])
     func longAnswer(status: Int) async throws {
-        let outbox = try await lab.open()
+        let outbox = try await lab.open { $0.limits.maximumReplySize = 64 << 10 }
         let manager = OutboxLab.manager()
         let sizes = EventLog<Int>()
         let events = manager.events

@@ -76,6 +76,15 @@ final class OutboxLab: Sendable {
         }
     }
 
+    /// Makes a file that of the version before entries had names, times, gates and tags.
+    static let beforePlans = """
+        DROP TABLE plans; DROP TABLE tags; DROP TABLE gates; DROP INDEX scheduled; DROP INDEX opening;
+        ALTER TABLE lanes DROP COLUMN opens; ALTER TABLE lanes DROP COLUMN gates;
+        ALTER TABLE results DROP COLUMN successor; ALTER TABLE results DROP COLUMN header;
+        ALTER TABLE results DROP COLUMN body;
+
+        """
+
     static let key = Atomic<Int>(0)
     /// An account at the origin that no other test uses.
     static func account() -> String { "outbox-\(getpid())-\(key.add(1, ordering: .relaxed).newValue)" }

@@ -76,7 +76,7 @@ import Testing
         try tables.store(record)
         try tables.holdPlain("a portal")
         #expect(try tables.refusals() == [record])
-        let entries = try tables.entries(state: nil, lane: nil, after: nil, limit: 9)
+        let entries = try tables.entries(OutboxSelection(), limit: 9, now: now)
         #expect(entries.map(\.hold) == ["a portal", "it refuses"])
         #expect(entries.map(\.maximumAttempts) == [nil, 7])
         try tables.holdPlain(nil)

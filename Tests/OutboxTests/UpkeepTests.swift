@@ -31,20 +31,20 @@ import Testing
     func firstVersion() async throws {
         let receipts = try await fill(5, size: 10)
         try Database(database).execute(
-            """
-            ALTER TABLE entries DROP COLUMN refusals; ALTER TABLE lanes DROP COLUMN origin;
-            ALTER TABLE entries ADD COLUMN host TEXT NOT NULL DEFAULT '127.0.0.1';
-            ALTER TABLE entries DROP COLUMN timeout; ALTER TABLE entries DROP COLUMN tries;
-            ALTER TABLE entries DROP COLUMN unanswered; DROP TABLE holds; DROP TABLE limits; DROP TABLE clock;
-            PRAGMA user_version = 1
-            """)
+            OutboxLab.beforePlans + """
+                ALTER TABLE entries DROP COLUMN refusals; ALTER TABLE lanes DROP COLUMN origin;
+                ALTER TABLE entries ADD COLUMN host TEXT NOT NULL DEFAULT '127.0.0.1';
+                ALTER TABLE entries DROP COLUMN timeout; ALTER TABLE entries DROP COLUMN tries;
+                ALTER TABLE entries DROP COLUMN unanswered; DROP TABLE holds; DROP TABLE limits; DROP TABLE clock;
+                PRAGMA user_version = 1
+                """)
         let outbox = try await lab.open()
         #expect(try await outbox.entries().map(\.idempotencyKey) == receipts.map(\.idempotencyKey))
         try await outbox.enqueue(OutboxRequest(to: url))
         try await outbox.pause()
         try await outbox.startDelivery(with: OutboxLab.manager())
         await outbox.close()
-        #expect(try Database(database).integer("PRAGMA user_version") == 6)
+        #expect(try Database(database).integer("PRAGMA user_version") == 7)
         let origins = try Database(database).all("SELECT DISTINCT origin FROM lanes") { $0.text(0) }
         #expect(origins == ["http://127.0.0.1:1"])
         #expect(lab.events.elements.allSatisfy { if case .damaged = $0 { false } else { true } })
@@ -56,12 +56,12 @@ import Testing
     func fifthVersion(isDamaged: Bool) async throws {
         let receipts = try await fill(5, size: 10)
         try Database(database).execute(
-            """
-            ALTER TABLE lanes DROP COLUMN origin; UPDATE lanes SET host = 'old';
-            ALTER TABLE entries ADD COLUMN host TEXT NOT NULL DEFAULT 'old';
-            ALTER TABLE entries ADD COLUMN origin TEXT NOT NULL DEFAULT 'http://old';
-            PRAGMA user_version = 5
-            """)
+            OutboxLab.beforePlans + """
+                ALTER TABLE lanes DROP COLUMN origin; UPDATE lanes SET host = 'old';
+                ALTER TABLE entries ADD COLUMN host TEXT NOT NULL DEFAULT 'old';
+                ALTER TABLE entries ADD COLUMN origin TEXT NOT NULL DEFAULT 'http://old';
+                PRAGMA user_version = 5
+                """)
         if isDamaged { _ = try DatabaseRecovery(OutboxPaths(folder: lab.path)).run() }
         let outbox = try await lab.open()
         #expect(try await outbox.entries().map(\.idempotencyKey) == receipts.map(\.idempotencyKey))

@@ -137,6 +137,63 @@ struct VarlinkConnectionTests {
         #expect(isIdle)
     }
 
+    @Test(
+        "OBX-070 a call may have many answers; the next one begins after the last, and who wants no reply has none"
+    )
+    func manyAnswers() throws {
+        var machine = VarlinkConnectionStateMachine(limits: VarlinkLimits())
+        let follow = #"{"method":"io.reach.Reachability.MonitorOutbox","parameters":{"lane":"l"},"more":true"#
+        _ = machine.received(
+            Self.message(follow + "}") + Self.message(#"{"method":"org.varlink.service.GetInfo"}"#)
+                + Self.message(follow + #","oneway":true}"#)
+                + Self.message(#"{"method":"org.varlink.service.GetInfo"}"#))
+        #expect(machine.next(unread: 0) == .begin(.outbox(.monitor(id: nil, lane: "l", tag: nil))))
+        for _ in 0..<2 {
+            #expect(machine.answered(VarlinkReply(continues: true)) != nil)
+            #expect(machine.next(unread: 0) == .nothing)
+        }
+        #expect(machine.answered(VarlinkReply()) != nil)
+        #expect(machine.next(unread: 0) == .begin(.info))
+        #expect(machine.answered(VarlinkReply()) != nil)
+        #expect(machine.next(unread: 0) == .begin(.outbox(.monitor(id: nil, lane: "l", tag: nil))))
+        #expect(machine.answered(VarlinkReply(continues: true)) == nil)
+        #expect(machine.next(unread: 0) == .begin(.info))
+    }
+
+    @Test("OBX-071 the outbox's new calls are understood, with all their parameters")
+    func outboxCalls() throws {
+        func outbox(_ method: String, _ parameters: String, more: Bool = false)
+            -> VarlinkConnectionStateMachine.Step
+        {
+            next(
+                #"{"method":"io.reach.Reachability.\#(method)","parameters":\#(parameters),"more":\#(more)}"#)
+        }
+        let text =
+            #"{"url":"http://a/","replaces":"n","keep":true,"tags":["a","b"],"notBefore":"2026-03-01T02:00:00Z","window":"01:00-02:00","spread":1.5,"every":60,"gates":["g"]}"#
+        guard case .begin(.outbox(.enqueue(let draft))) = outbox("Enqueue", text) else {
+            return #expect(Bool(false))
+        }
+        var plan = OutboxCall.Plan()
+        (plan.replaces, plan.keeps, plan.tags, plan.gates) = ("n", true, ["a", "b"], ["g"])
+        (plan.notBefore, plan.window) = (WallTime("2026-03-01T02:00:00Z"), "01:00-02:00")
+        (plan.spread, plan.every) = (.milliseconds(1_500), .seconds(60))
+        #expect(draft.plan == plan)
+        let choice = OutboxCall.Choice(lane: "l", tag: "t", statusCode: 404)
+        let chosen = #"{"lane":"l","tag":"t","statusCode":404}"#
+        #expect(outbox("RetryEntries", chosen) == .begin(.outbox(.retryAll(choice))))
+        #expect(outbox("RemoveEntries", chosen) == .begin(.outbox(.removeAll(choice))))
+        #expect(outbox("ListOutbox", chosen) == .begin(.outbox(.list(choice, limit: 100))))
+        #expect(
+            outbox("HoldGate", #"{"name":"g","reason":"r","for":60}"#)
+                == .begin(.outbox(.holdGate(name: "g", reason: "r", time: .seconds(60)))))
+        #expect(outbox("ReleaseGate", #"{"name":"g"}"#) == .begin(.outbox(.releaseGate(name: "g"))))
+        #expect(outbox("ListGates", "{}") == .begin(.outbox(.listGates)))
+        #expect(outbox("MonitorOutbox", #"{"id":"1"}"#) == .send(.expectedMore))
+        #expect(
+            outbox("MonitorOutbox", #"{"id":"1","tag":"t"}"#, more: true) == .send(.invalidParameter("id")))
+        #expect(outbox("ListOutbox", #"{"statusCode":7}"#) == .send(.invalidParameter("statusCode")))
+    }
+
     @Test("as many calls as fit that are refused and want no reply are passed over, one after the other")
     func refusedInSilence() {
         var limits = VarlinkLimits()

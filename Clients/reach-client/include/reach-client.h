@@ -453,6 +453,22 @@ typedef struct reach_request {
     int32_t maximum_attempts;
     /* The time for the server's answer in milliseconds; 0: the service's default. */
     int64_t answer_timeout_ms;
+    /* A name, of which only the newest request leaves; it belongs to one lane. NULL: none. */
+    const char *replaces;
+    /* With replaces: it is not stored where one with the name waits (reach_reply_is_repeated()). */
+    bool keep;
+    /* Names by which requests are listed and removed; ends with a NULL. NULL: none. */
+    const char *const *tags;
+    /* When it is sent at the earliest, "2026-03-01T02:00:00Z". NULL: at once. */
+    const char *not_before;
+    /* The time of day in which it is sent, "22:00-06:00" or "sat,sun 00:00-24:00". NULL: any. */
+    const char *window;
+    /* A random part of so many milliseconds is added to not_before and each opening of the window. */
+    int64_t spread_ms;
+    /* Stored again with this period in milliseconds; needs replaces. 0: sent once. */
+    int64_t every_ms;
+    /* It waits while one of these gates is held; ends with a NULL. NULL: none. */
+    const char *const *gates;
 } reach_request;
 
 /*
@@ -467,12 +483,25 @@ REACH_API int reach_client_enqueue(
 
 /*
  * Waits until a request has left the outbox or is given up. The reply has reach_reply_outcome(). Several may
- * be waited for, each with a connection. REACH_ERROR_NO_SUCH_ENTRY if it is not there (any more): the service
- * remembers no outcomes, so a request that left while the service restarted, or before this call, ends so.
+ * be waited for, each with a connection. REACH_ERROR_NO_SUCH_ENTRY if it is not there any more: the service
+ * remembers the outcomes of the last thousand.
  */
 REACH_API int reach_client_wait_outbox(
     reach_client *client, const char *id, int64_t timeout_ms, reach_call_callback callback, void *data,
     reach_call *call);
+
+/*
+ * Follows a request to its end; or, with NULL for id, all requests of a lane, or with a tag, or of both, or
+ * all with NULL for each. The callback is called for each change; reach_reply_change() says what it is, and
+ * as long as reach_reply_continues() is true, more follow. The last reply about a request is that it has left
+ * or is dead, or an error. Following lanes and tags has no end but an error and reach_client_cancel().
+ *
+ * Everything is told again when the service was restarted. A program that does not read for long gets
+ * REACH_ERROR_LIMIT. REACH_ERROR_NO_SUCH_ENTRY: it has left, and what became of it is not remembered any more.
+ */
+REACH_API int reach_client_follow_outbox(
+    reach_client *client, const char *id, const char *lane, const char *tag, int64_t timeout_ms,
+    reach_call_callback callback, void *data, reach_call *call);
 
 /*
  * Lists the requests of the outbox, the oldest first; of one lane, or of all with NULL. limit: 1 to 10000; 0
@@ -496,8 +525,29 @@ typedef enum reach_outcome {
     REACH_OUTCOME_REMOVED = 4,
     /* Given up; it stays in the outbox until RetryOutbox or RemoveOutbox is called. */
     REACH_OUTCOME_DEAD = 5,
+    /* A newer one of its name took its place: reach_reply_successor(). */
+    REACH_OUTCOME_REPLACED = 6,
     REACH_OUTCOME_OTHER = 127
 } reach_outcome;
+
+/* What reach_client_follow_outbox() tells. */
+typedef enum reach_change {
+    /* The reply is not about that, or an error. */
+    REACH_CHANGE_NONE = 0,
+    /* A request that is there: reach_reply_changed_entry(). */
+    REACH_CHANGE_PRESENT = 1,
+    /* All that were there have been told. */
+    REACH_CHANGE_READY = 2,
+    /* Another state, failure, time or reason for waiting: reach_reply_changed_entry(). */
+    REACH_CHANGE_CHANGED = 3,
+    /* So many bytes were sent: reach_reply_sent_bytes(). */
+    REACH_CHANGE_PROGRESS = 4,
+    /* It is given up: reach_reply_changed_entry(), reach_reply_answer(). */
+    REACH_CHANGE_DEAD = 5,
+    /* It has left: reach_reply_outcome(). */
+    REACH_CHANGE_LEFT = 6,
+    REACH_CHANGE_OTHER = 127
+} reach_change;
 
 /* Why a request is dead. */
 typedef enum reach_failure {
@@ -538,16 +588,35 @@ REACH_API const reach_value *reach_reply_parameters(const reach_reply *reply);
 /* The report, where the call has one and was answered; else NULL. */
 REACH_API const reach_report *reach_reply_report(const reach_reply *reply);
 
-/* Of reach_client_enqueue(): the entry's id; NULL otherwise. */
+/* Of reach_client_enqueue() and reach_client_follow_outbox(): the entry's id; NULL otherwise. */
 REACH_API const char *reach_reply_entry_id(const reach_reply *reply);
-/* Of reach_client_enqueue(): a request with this idempotency key was there, and nothing was added. */
+/*
+ * Of reach_client_enqueue(): a request with this idempotency key, or with keep this name, was there, and
+ * nothing was added.
+ */
 REACH_API bool reach_reply_is_repeated(const reach_reply *reply);
-/* Of reach_client_wait_outbox(): what became of the request. */
+/* Of reach_client_wait_outbox() and reach_client_follow_outbox(): what became of the request. */
 REACH_API reach_outcome reach_reply_outcome(const reach_reply *reply);
 /* Of reach_client_wait_outbox(): why it is dead. */
 REACH_API reach_failure reach_reply_failure(const reach_reply *reply);
 /* Of reach_client_wait_outbox(): the server's status code; 0 if there was none. */
 REACH_API int reach_reply_status_code(const reach_reply *reply);
+/* Whether more replies to this call follow. */
+REACH_API bool reach_reply_continues(const reach_reply *reply);
+/* Of reach_client_follow_outbox(): what has changed; of which request, reach_reply_entry_id() says. */
+REACH_API reach_change reach_reply_change(const reach_reply *reply);
+/* Of reach_client_follow_outbox(): the request as it is now, or NULL. */
+REACH_API const reach_entry *reach_reply_changed_entry(const reach_reply *reply);
+/* Of reach_client_follow_outbox(): how many bytes of its body were sent, of how many. */
+REACH_API int64_t reach_reply_sent_bytes(const reach_reply *reply);
+REACH_API int64_t reach_reply_total_bytes(const reach_reply *reply);
+/* Of reach_client_wait_outbox() and reach_client_follow_outbox(): what took its place, or NULL. */
+REACH_API const char *reach_reply_successor(const reach_reply *reply);
+/*
+ * Of the same: the beginning of the server's answer, with the members statusCode, header, and body, or
+ * bodyBase64 where it is no text; NULL if there is none.
+ */
+REACH_API const reach_value *reach_reply_answer(const reach_reply *reply);
 /* Of reach_client_list_outbox(): how many entries are listed. */
 REACH_API size_t reach_reply_entry_count(const reach_reply *reply);
 /* Of reach_client_list_outbox(): an entry; NULL beyond the last. */

@@ -27,6 +27,7 @@ int call_begin(reach_client *client, struct call *call, reach_call *id)
     peer->callback = call->callback;
     peer->data = call->data;
     peer->sends_timeout = call->sends_timeout;
+    peer->wants_more = call->wants_more;
 
     pthread_mutex_lock(&client->lock);
     bool is_limited = call->timeout_ms > 0 && call->timeout_ms <= LONGEST_MS;
@@ -111,8 +112,7 @@ int reach_client_explain(
     return call_begin(client, &made, call);
 }
 
-/* A list of texts that ends with a NULL; false if one of them is none. */
-static bool put_texts(struct bytes *json, const char *key, const char *const *texts)
+bool call_put_texts(struct bytes *json, const char *key, const char *const *texts)
 {
     if (!texts) return true;
     json_open(json, key, '[');
@@ -130,8 +130,8 @@ static bool put_wait(struct bytes *json, const reach_wait_options *options)
     if (!goal || options->stable_ms < 0 || options->no_carrier_ms < 0) return false;
     json_open(json, NULL, '{');
     json_put_text(json, "goal", goal);
-    if (!put_texts(json, "interfaces", options->interfaces)) return false;
-    if (!put_texts(json, "ignore", options->ignore)) return false;
+    if (!call_put_texts(json, "interfaces", options->interfaces)) return false;
+    if (!call_put_texts(json, "ignore", options->ignore)) return false;
     if (options->all) json_put_flag(json, "all", true);
     if (options->stable_ms) json_put_seconds(json, "stable", options->stable_ms);
     if (options->no_carrier_ms) json_put_seconds(json, "noCarrierTimeout", options->no_carrier_ms);

@@ -13,6 +13,8 @@ struct call {
     enum line_kind kind;
     /* The time limit is a parameter. */
     bool sends_timeout;
+    /* The callback gets many replies. */
+    bool wants_more;
     int64_t timeout_ms;
     reach_call_callback callback;
     void *data;
@@ -25,5 +27,7 @@ int call_begin(reach_client *client, struct call *call, reach_call *id);
  * not allowed.
  */
 bool call_options(void *to, size_t size, const void *from);
+/* Adds a list of texts that ends with a NULL, if there is one; false if one of them is none. */
+bool call_put_texts(struct bytes *json, const char *key, const char *const *texts);
 
 #endif

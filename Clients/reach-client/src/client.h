@@ -38,6 +38,10 @@ struct peer {
     size_t sent;
     struct frame in;
 
+    /* Many replies to one call: those whose callbacks are due. */
+    bool wants_more;
+    reach_reply *replies, **replies_end;
+
     reach_call_callback callback;
     reach_monitor_callback changed;
     void *data;

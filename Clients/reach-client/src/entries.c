@@ -31,6 +31,31 @@ int reach_reply_status_code(const reach_reply *reply)
     return code < 0 || code > 999 ? 0 : (int)code;
 }
 
+bool reach_reply_continues(const reach_reply *reply) { return reply && reply->continues; }
+
+reach_change reach_reply_change(const reach_reply *reply)
+{
+    return word_change(json_text(answer(reply), "event"));
+}
+
+const reach_entry *reach_reply_changed_entry(const reach_reply *reply)
+{
+    const reach_value *found = reach_value_member(answer(reply), "entry");
+    return reach_value_type(found) == REACH_TYPE_OBJECT ? (const reach_entry *)found : NULL;
+}
+
+int64_t reach_reply_sent_bytes(const reach_reply *reply) { return json_integer(answer(reply), "sent"); }
+
+int64_t reach_reply_total_bytes(const reach_reply *reply) { return json_integer(answer(reply), "total"); }
+
+const char *reach_reply_successor(const reach_reply *reply) { return json_text(answer(reply), "successor"); }
+
+const reach_value *reach_reply_answer(const reach_reply *reply)
+{
+    const reach_value *found = reach_value_member(answer(reply), "answer");
+    return reach_value_type(found) == REACH_TYPE_OBJECT ? found : NULL;
+}
+
 size_t reach_reply_entry_count(const reach_reply *reply)
 {
     return reach_value_count(reach_value_member(answer(reply), "entries"));

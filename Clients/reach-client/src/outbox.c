@@ -40,6 +40,20 @@ static bool put_headers(struct bytes *json, const char *const *headers)
     return true;
 }
 
+/* Its name, times, gates and tags. */
+static bool put_plan(struct bytes *json, const reach_request *request)
+{
+    if (request->spread_ms < 0 || request->every_ms < 0) return false;
+    if (!put_optional(json, "replaces", request->replaces)) return false;
+    if (request->keep) json_put_flag(json, "keep", true);
+    if (!call_put_texts(json, "tags", request->tags)) return false;
+    if (!put_optional(json, "notBefore", request->not_before)) return false;
+    if (!put_optional(json, "window", request->window)) return false;
+    if (request->spread_ms) json_put_seconds(json, "spread", request->spread_ms);
+    if (request->every_ms) json_put_seconds(json, "every", request->every_ms);
+    return call_put_texts(json, "gates", request->gates);
+}
+
 static bool put_request(struct bytes *json, const reach_request *request, const char *key)
 {
     if (!request->url || request->body_length > LONGEST_BODY) return false;
@@ -57,6 +71,7 @@ static bool put_request(struct bytes *json, const reach_request *request, const 
     if (request->priority) json_put_integer(json, "priority", request->priority);
     if (request->maximum_attempts) json_put_integer(json, "maximumAttempts", request->maximum_attempts);
     if (request->answer_timeout_ms) json_put_seconds(json, "answerTimeout", request->answer_timeout_ms);
+    if (!put_plan(json, request)) return false;
     json_close(json, '}');
     return true;
 }
@@ -103,6 +118,30 @@ int reach_client_wait_outbox(
     if (!id || !json_is_text(id)) return REACH_ERROR_INVALID_ARGUMENT;
     json_open(&made.parameters, NULL, '{');
     json_put_text(&made.parameters, "id", id);
+    json_close(&made.parameters, '}');
+    return call_begin(client, &made, call);
+}
+
+int reach_client_follow_outbox(
+    reach_client *client, const char *id, const char *lane, const char *tag, int64_t timeout_ms,
+    reach_call_callback callback, void *data, reach_call *call)
+{
+    struct call made = {
+        .method = "io.reach.Reachability.MonitorOutbox",
+        .kind = LINE_REPEATED,
+        .wants_more = true,
+        .timeout_ms = timeout_ms,
+        .callback = callback,
+        .data = data,
+    };
+    if (call) *call = 0;
+    if (id && (lane || tag)) return REACH_ERROR_INVALID_ARGUMENT;
+    json_open(&made.parameters, NULL, '{');
+    if (!put_optional(&made.parameters, "id", id) || !put_optional(&made.parameters, "lane", lane) ||
+        !put_optional(&made.parameters, "tag", tag)) {
+        bytes_free(&made.parameters);
+        return REACH_ERROR_INVALID_ARGUMENT;
+    }
     json_close(&made.parameters, '}');
     return call_begin(client, &made, call);
 }

@@ -18,6 +18,7 @@ struct peer *peer_new(const char *method, const char *parameters, size_t length)
     struct peer *peer = calloc(1, sizeof *peer);
     if (!peer) return NULL;
     peer->fd = -1;
+    peer->replies_end = &peer->replies;
     peer->method = strdup(method);
     peer->parameters = malloc(length + 1);
     if (!peer->method || !peer->parameters) {
@@ -43,6 +44,11 @@ void peer_free(struct peer *peer)
 {
     if (!peer) return;
     disconnect(peer);
+    while (peer->replies) {
+        reach_reply *next = peer->replies->next;
+        reach_reply_unref(peer->replies);
+        peer->replies = next;
+    }
     reach_reply_unref(peer->reply);
     free(peer->method);
     free(peer->parameters);
@@ -136,7 +142,7 @@ static void write_call(struct peer *peer)
     } else {
         json_put_raw(out, "parameters", peer->parameters, strlen(peer->parameters));
     }
-    if (peer->line.kind == LINE_MONITOR) json_put_flag(out, "more", true);
+    if (peer->line.kind == LINE_MONITOR || peer->wants_more) json_put_flag(out, "more", true);
     json_close(out, '}');
     bytes_append(out, "", 1);
 }
@@ -244,6 +250,10 @@ static void handle_message(struct reach_client *client, struct peer *peer, const
         handle_monitor(client, peer, reply);
     } else if (reply->error == REACH_ERROR_UNAVAILABLE && line_is_too_early(&peer->line, client_now())) {
         lose(client, peer, reply->error, 0, reply);
+    } else if (peer->wants_more && reply->continues && !reply->error) {
+        reply->next = NULL;
+        *peer->replies_end = reply;
+        peer->replies_end = &reply->next;
     } else {
         line_answered(&peer->line);
         end_call(client, peer, reply);

@@ -20,6 +20,7 @@ static int64_t next_deadline(const struct reach_client *client)
     for (const struct peer *peer = client->calls; peer; peer = peer->next) {
         int64_t deadline = line_deadline(&peer->line);
         if (deadline < next) next = deadline;
+        if (peer->replies) next = 0;
     }
     /* Callbacks are due where a turn was left early. */
     if (client->ended || client->events || client->lacks_memory || client->is_stopping) next = 0;
@@ -112,11 +113,41 @@ static struct peer *pop_ended(struct reach_client *client)
     return peer;
 }
 
+/* A call with a reply whose callback is due, before that of its end. */
+static struct peer *find_answered(struct reach_client *client)
+{
+    struct peer *lists[] = {client->ended, client->calls};
+    for (int i = 0; i < 2; i++) {
+        for (struct peer *peer = lists[i]; peer; peer = peer->next) {
+            if (peer->replies) return peer;
+        }
+    }
+    return NULL;
+}
+
+/* Calls the callback of a call for one of its replies; it may end the call. */
+static void deliver_reply(struct reach_client *client, struct peer *peer)
+{
+    reach_reply *reply = peer->replies;
+    reach_call_callback callback = peer->callback;
+    reach_call id = peer->id;
+    void *data = peer->data;
+    peer->replies = reply->next;
+    if (!peer->replies) peer->replies_end = &peer->replies;
+    client->running = id;
+    pthread_mutex_unlock(&client->lock);
+    callback(client, id, reply, data);
+    reach_reply_unref(reply);
+}
+
 /* Calls one callback, without the lock; false if none is due. */
 static bool deliver(struct reach_client *client)
 {
     reach_reply *reply = pop_event(client);
-    if (reply) {
+    struct peer *answered = reply ? NULL : find_answered(client);
+    if (answered) {
+        deliver_reply(client, answered);
+    } else if (reply) {
         struct peer *monitor = client->monitor;
         reach_monitor_callback changed = monitor->changed;
         void *data = monitor->data;

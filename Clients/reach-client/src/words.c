@@ -104,7 +104,7 @@ reach_outcome word_outcome(const char *word)
     static const struct word words[] = {
         {"delivered", REACH_OUTCOME_DELIVERED}, {"expired", REACH_OUTCOME_EXPIRED},
         {"dropped", REACH_OUTCOME_DROPPED},     {"removed", REACH_OUTCOME_REMOVED},
-        {"dead", REACH_OUTCOME_DEAD},
+        {"dead", REACH_OUTCOME_DEAD},           {"replaced", REACH_OUTCOME_REPLACED},
     };
     return (reach_outcome)LOOK_UP(words, word, REACH_OUTCOME_NONE);
 }
@@ -118,6 +118,16 @@ reach_failure word_failure(const char *word)
         {"unsendable", REACH_FAILURE_UNSENDABLE}, {"local", REACH_FAILURE_LOCAL},
     };
     return (reach_failure)LOOK_UP(words, word, REACH_FAILURE_NONE);
+}
+
+reach_change word_change(const char *word)
+{
+    static const struct word words[] = {
+        {"present", REACH_CHANGE_PRESENT}, {"ready", REACH_CHANGE_READY},
+        {"changed", REACH_CHANGE_CHANGED}, {"progress", REACH_CHANGE_PROGRESS},
+        {"dead", REACH_CHANGE_DEAD},       {"left", REACH_CHANGE_LEFT},
+    };
+    return (reach_change)LOOK_UP(words, word, REACH_CHANGE_NONE);
 }
 
 reach_event word_event(const char *word)

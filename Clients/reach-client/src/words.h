@@ -13,6 +13,7 @@ reach_reason word_reason(const char *word);
 reach_router word_router(const char *word);
 reach_outcome word_outcome(const char *word);
 reach_failure word_failure(const char *word);
+reach_change word_change(const char *word);
 reach_event word_event(const char *word);
 
 /* The word of a goal; NULL if there is none. */

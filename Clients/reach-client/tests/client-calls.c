@@ -50,6 +50,10 @@ static void calls_are_what_the_interface_says(void)
     expect_call(&lab, call, "ListOutbox\",\"parameters\":{\"lane\":\"a\",\"limit\":7}}");
     reach_client_wait_outbox(lab.client, "12", REACH_NO_TIMEOUT, lab_answered, &lab, &call);
     expect_call(&lab, call, "WaitOutbox\",\"parameters\":{\"id\":\"12\"}}");
+    reach_client_follow_outbox(lab.client, "12", NULL, NULL, REACH_NO_TIMEOUT, lab_answered, &lab, &call);
+    expect_call(&lab, call, "MonitorOutbox\",\"parameters\":{\"id\":\"12\"},\"more\":true}");
+    reach_client_follow_outbox(lab.client, NULL, "l", "t", REACH_NO_TIMEOUT, lab_answered, &lab, &call);
+    expect_call(&lab, call, "\"parameters\":{\"lane\":\"l\",\"tag\":\"t\"},\"more\":true}");
     reach_client_call(
         lab.client, "org.varlink.service.GetInfo", " {\"x\" : [1] } ", 5000, lab_answered, &lab, &call);
     expect_call(&lab, call, "{\"method\":\"org.varlink.service.GetInfo\",\"parameters\": {\"x\" : [1] } }");
@@ -89,6 +93,105 @@ static void a_request_is_sent_whole(void)
     EXPECT_TEXT(reach_reply_entry_id(lab.answers[0].reply), "5");
     EXPECT(reach_reply_is_repeated(lab.answers[0].reply));
     close(connection);
+    lab_close(&lab);
+}
+
+static void a_request_has_a_name_times_and_gates(void)
+{
+    struct lab lab;
+    lab_open(&lab);
+    lab_listen(&lab);
+    const char *tags[] = {"a", "b", NULL}, *gates[] = {"battery", NULL};
+    reach_request request = {
+        .size = sizeof request,
+        .url = "http://x/",
+        .idempotency_key = "k",
+        .replaces = "state",
+        .keep = true,
+        .tags = tags,
+        .not_before = "2026-03-01T02:00:00Z",
+        .window = "22:00-06:00",
+        .spread_ms = 1500,
+        .every_ms = 60000,
+        .gates = gates};
+    reach_client_enqueue(lab.client, &request, 5000, lab_answered, &lab, NULL);
+    int connection = lab_serve(
+        &lab,
+        "\"replaces\":\"state\",\"keep\":true,\"tags\":[\"a\",\"b\"],"
+        "\"notBefore\":\"2026-03-01T02:00:00Z\",\"window\":\"22:00-06:00\",\"spread\":1.500,\"every\":60.000,"
+        "\"gates\":[\"battery\"]}}");
+    lab_send(connection, "{\"parameters\":{\"id\":\"5\"}}");
+    lab_await_answers(&lab, 1);
+    close(connection);
+    request.every_ms = -1;
+    EXPECT_INT(
+        reach_client_enqueue(lab.client, &request, 1, lab_answered, &lab, NULL),
+        REACH_ERROR_INVALID_ARGUMENT);
+    EXPECT_INT(
+        reach_client_follow_outbox(lab.client, "1", "l", NULL, 1, lab_answered, &lab, NULL),
+        REACH_ERROR_INVALID_ARGUMENT);
+    lab_close(&lab);
+}
+
+static void a_request_is_followed_to_its_end(void)
+{
+    struct lab lab;
+    lab_open(&lab);
+    lab_listen(&lab);
+    reach_client_follow_outbox(lab.client, "5", NULL, NULL, REACH_NO_TIMEOUT, lab_answered, &lab, NULL);
+    int connection = lab_serve(&lab, "\"more\":true");
+    lab_send(
+        connection, "{\"parameters\":{\"event\":\"present\",\"id\":\"5\",\"entry\":{\"id\":\"5\","
+                    "\"hold\":\"gate g is held\"}},\"continues\":true}");
+    lab_send(connection, "{\"parameters\":{\"event\":\"ready\"},\"continues\":true}");
+    lab_await_answers(&lab, 2);
+    const reach_reply *reply = lab.answers[0].reply;
+    EXPECT_INT(reach_reply_change(reply), REACH_CHANGE_PRESENT);
+    EXPECT(reach_reply_continues(reply));
+    EXPECT_TEXT(reach_entry_hold(reach_reply_changed_entry(reply)), "gate g is held");
+    EXPECT_INT(reach_reply_change(lab.answers[1].reply), REACH_CHANGE_READY);
+    EXPECT(!reach_reply_changed_entry(lab.answers[1].reply));
+    /* A restart of the service: it is told again. */
+    close(connection);
+    connection = lab_serve(&lab, "MonitorOutbox");
+    lab_send(
+        connection, "{\"parameters\":{\"event\":\"progress\",\"id\":\"5\",\"sent\":7,\"total\":9},"
+                    "\"continues\":true}");
+    lab_send(
+        connection, "{\"parameters\":{\"event\":\"left\",\"id\":\"5\",\"outcome\":\"replaced\","
+                    "\"successor\":\"8\",\"answer\":{\"statusCode\":200,\"header\":\"\",\"body\":\"ok\"}}}");
+    lab_await_answers(&lab, 4);
+    EXPECT_INT(reach_reply_sent_bytes(lab.answers[2].reply), 7);
+    EXPECT_INT(reach_reply_total_bytes(lab.answers[2].reply), 9);
+    reply = lab.answers[3].reply;
+    EXPECT(!reach_reply_continues(reply));
+    EXPECT_INT(reach_reply_change(reply), REACH_CHANGE_LEFT);
+    EXPECT_INT(reach_reply_outcome(reply), REACH_OUTCOME_REPLACED);
+    EXPECT_TEXT(reach_reply_successor(reply), "8");
+    EXPECT_TEXT(reach_value_string(reach_value_member(reach_reply_answer(reply), "body"), NULL), "ok");
+    lab_expect_closed(&lab, connection);
+    lab_close(&lab);
+}
+
+static void cancel_after_first(reach_client *client, reach_call call, const reach_reply *reply, void *data)
+{
+    lab_answered(client, call, reply, data);
+    EXPECT(reach_client_cancel(client, call));
+}
+
+static void following_ends_in_its_callback(void)
+{
+    struct lab lab;
+    lab_open(&lab);
+    lab_listen(&lab);
+    reach_client_follow_outbox(
+        lab.client, NULL, NULL, NULL, REACH_NO_TIMEOUT, cancel_after_first, &lab, NULL);
+    int connection = lab_serve(&lab, "MonitorOutbox\",\"parameters\":{},\"more\":true");
+    lab_send(connection, "{\"parameters\":{\"event\":\"ready\"},\"continues\":true}");
+    lab_send(connection, "{\"parameters\":{\"event\":\"later\"},\"continues\":true}");
+    lab_await_answers(&lab, 1);
+    lab_expect_closed(&lab, connection);
+    EXPECT_INT(lab.answer_count, 1);
     lab_close(&lab);
 }
 
@@ -382,6 +485,9 @@ static void a_child_of_fork_frees_its_copy(void)
 const struct test tests[] = {
     {"C-080 calls are what the interface says", calls_are_what_the_interface_says},
     {"C-081 a request is sent whole", a_request_is_sent_whole},
+    {"OBX-080 a request has a name, times and gates", a_request_has_a_name_times_and_gates},
+    {"OBX-081 a request is followed to its end, over a restart", a_request_is_followed_to_its_end},
+    {"OBX-082 following ends in its callback", following_ends_in_its_callback},
     {"C-082 a great request passes a full socket, and nothing waits for it",
      a_great_request_passes_a_full_socket},
     {"C-083 a service that closes while it is sent to is heard",

@@ -293,6 +293,16 @@ static void requests_are_delivered(void)
     EXPECT(reach_entry_is_dead(entry));
     EXPECT_TEXT(reach_entry_url(entry), urls[1]);
     EXPECT_INT(reach_entry_bytes(entry), 5);
+    /* What is given up is followed no further: the one reply has the server's answer. */
+    reach_client_follow_outbox(lab.client, id[1], NULL, NULL, 20000, lab_answered, &lab, NULL);
+    lab_await_answers(&lab, 7);
+    EXPECT_INT(lab.answers[6].error, 0);
+    EXPECT(!reach_reply_continues(lab.answers[6].reply));
+    EXPECT_INT(reach_reply_change(lab.answers[6].reply), REACH_CHANGE_DEAD);
+    EXPECT_INT(reach_reply_outcome(lab.answers[6].reply), REACH_OUTCOME_DEAD);
+    EXPECT(reach_entry_is_dead(reach_reply_changed_entry(lab.answers[6].reply)));
+    EXPECT_INT(
+        reach_value_integer(reach_value_member(reach_reply_answer(lab.answers[6].reply), "statusCode")), 404);
     /* One that waits is followed over a restart, then removed. */
     reach_client_wait_outbox(lab.client, id[2], REACH_NO_TIMEOUT, lab_answered, &lab, NULL);
     lab_idle(&lab, 1100);

@@ -29,7 +29,7 @@ func lookAtDeadLetters(_ outbox: RequestOutbox) async throws {
         let reply = try await outbox.reply(to: entry.id)
         print(entry.id, entry.url, reply?.statusCode ?? 0, entry.failure?.message ?? "")
     }
-    try await outbox.retry(dead.filter { $0.lane == "readings" }.map(\.id))
+    try await outbox.retry(OutboxSelection(lane: "readings", statusCode: 404))
 }
 
 /// A token that is fetched and renewed by the program, and never stored.
@@ -44,4 +44,33 @@ func makeOutbox(token: @escaping @Sendable () async throws -> String) async thro
     var configuration = OutboxConfiguration()
     configuration.secretSources["login"] = TokenSource(token: token)
     return try await RequestOutbox(at: "/var/lib/meter/outbox", configuration: configuration)
+}
+
+/// A state is sent at night; of those that wait only the newest matters.
+func keepState(_ state: Data, in outbox: RequestOutbox) async throws {
+    var request = try OutboxRequest("https://api.example.com/state", body: .data(state))
+    request.replaces = "state"  // older ones that still wait are replaced
+    request.lane = "state"
+    request.window = OutboxWindow("01:00-05:00")
+    request.spread = .seconds(7_200)  // a fleet does not report at one o'clock sharp
+    request.gates = ["battery"]
+    try await outbox.enqueue(request)
+}
+
+func followBattery(_ outbox: RequestOutbox) async throws {
+    // When the battery is low, and when it is not any more.
+    try await outbox.hold(gate: "battery", reason: "below 20 %")
+    try await outbox.release(gate: "battery")
+}
+
+func printEnd(of receipt: OutboxReceipt, in outbox: RequestOutbox) async {
+    for await change in outbox.changes(of: receipt.id) {
+        switch change {
+        case .progress(_, let sent, let total): print(sent, "of", total)
+        case .changed(let entry): print(entry.hold ?? entry.failure?.message ?? "")
+        case .left(let result): print(result.outcome, result.reply?.statusCode ?? 0)
+        case .died(let entry, let reply): print(entry.failure?.message ?? "", reply?.statusCode ?? 0)
+        case .present, .ready: break
+        }
+    }
 }

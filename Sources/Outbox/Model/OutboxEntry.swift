@@ -9,8 +9,10 @@ public struct OutboxEntry: Sendable, Equatable {
     public enum State: String, Sendable, Codable {
         /// It will be sent.
         case waiting
-        /// A dead letter: it is sent again only on request (``RequestOutbox/retry(_:)``).
+        /// A dead letter: it is sent again only on request (``RequestOutbox/retry(_:)-([OutboxID]?)``).
         case dead
+        /// Its time has not come yet (``OutboxRequest/notBefore``); it does not hold up its lane.
+        case scheduled
     }
 
     /// Its number.
@@ -37,16 +39,31 @@ public struct OutboxEntry: Sendable, Equatable {
     public let expires: Date?
     /// The number of failed attempts.
     public let attempts: Int
-    /// The earliest time of the next attempt; nil for as soon as its turn comes.
+    /// The earliest time of the next attempt, or of a scheduled entry's first; nil for as soon as its turn
+    /// comes.
     public let nextAttempt: Date?
     /// The failure of the last attempt; nil before the first.
     public let failure: OutboxFailure?
-    /// Why it is not sent at the moment although its turn has come: its server refuses everything, the
-    /// network wants a sign-in, no uplink has internet, or this machine's clock is not set; nil if none
-    /// holds.
+    /// Why it is not sent at the moment although its turn has come: a gate is held, its window is closed, a
+    /// newer one takes its place, its server refuses everything, the network wants a sign-in, no uplink has
+    /// internet, or this machine's clock is not set; nil if none holds.
     public let hold: String?
     /// The number of failures that makes it a dead letter; nil for the schedule's limit.
     public let maximumAttempts: Int?
+    /// The name of which the newest leaves; nil for none.
+    public let replaces: String?
+    /// Its tags, sorted.
+    public let tags: [String]
+    /// The time before which it was not to leave, without the part for spreading; nil for none.
+    public let notBefore: Date?
+    /// The time of day in which it is sent; nil for any.
+    public let window: OutboxWindow?
+    /// The period of periodic work.
+    public let every: Duration?
+    /// The gates that it names, sorted.
+    public let gates: [String]
+    /// The entry that takes its place once the attempt under way has ended; nil for none.
+    public let successor: OutboxID?
 
     /// ``url`` without user and password: for lists.
     package var shownURL: String {
@@ -57,7 +74,9 @@ public struct OutboxEntry: Sendable, Equatable {
         id: OutboxID, state: State, lane: String, priority: Int, method: String, url: String,
         networkCondition: NetworkCondition, idempotencyKey: String, bodySize: Int64, created: Date,
         expires: Date?, attempts: Int, nextAttempt: Date?, failure: OutboxFailure?,
-        hold: String? = nil, maximumAttempts: Int? = nil
+        hold: String? = nil, maximumAttempts: Int? = nil, replaces: String? = nil, tags: [String] = [],
+        notBefore: Date? = nil, window: OutboxWindow? = nil, every: Duration? = nil, gates: [String] = [],
+        successor: OutboxID? = nil
     ) {
         self.id = id
         self.state = state
@@ -75,18 +94,25 @@ public struct OutboxEntry: Sendable, Equatable {
         self.failure = failure
         self.hold = hold
         self.maximumAttempts = maximumAttempts
+        self.replaces = replaces
+        self.tags = tags
+        self.notBefore = notBefore
+        self.window = window
+        self.every = every
+        self.gates = gates
+        self.successor = successor
     }
 }
 
 /// The contents of an outbox in numbers.
 public struct OutboxCounts: Sendable, Equatable {
-    /// Entries that will be sent.
+    /// Entries that will be sent, the scheduled ones included.
     public var waiting = 0
     /// Dead letters.
     public var dead = 0
     /// The content of both, in bytes.
     public var bytes: Int64 = 0
-    /// When the oldest waiting entry was stored; nil if there is none.
+    /// When the oldest waiting entry was stored; nil if there is none. Scheduled ones do not count.
     public var oldest: Date?
     /// Whether delivery is paused.
     public var isPaused = false

@@ -21,6 +21,8 @@ public struct OutboxError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let badRequest = Code(rawValue: "badRequest")
         /// Another request with this key is stored.
         public static let keyTaken = Code(rawValue: "keyTaken")
+        /// Requests with this name wait in another lane.
+        public static let nameTaken = Code(rawValue: "nameTaken")
         /// Another process delivers.
         public static let deliveredElsewhere = Code(rawValue: "deliveredElsewhere")
         /// The outbox has been closed.

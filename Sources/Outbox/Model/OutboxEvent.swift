@@ -22,6 +22,16 @@ public enum OutboxEvent: Sendable {
     case retried([OutboxID])
     /// Entries were removed on request.
     case removed([OutboxID])
+    /// It left because a newer one of its name takes its place.
+    case replaced(OutboxID, by: OutboxID)
+    /// The time of scheduled entries has come: they wait in their lanes.
+    case due([OutboxID])
+    /// Periodic work was stored again, as `next`, when its entry `id` ended.
+    case repeated(OutboxID, next: OutboxID)
+    /// Entries that name this gate wait until it is released.
+    case gateHeld(OutboxGate)
+    /// A gate was released, or its time was over.
+    case gateReleased(String)
     /// Delivery was paused or resumed.
     case paused(Bool)
     /// Requests to this origin, or without TLS (`http`), wait until then or until ``released(_:)``.
@@ -42,7 +52,7 @@ public enum OutboxEvent: Sendable {
     case storageRecovered
 }
 
-/// How an entry left the outbox; the last thousand results are stored.
+/// How an entry left the outbox; at least the last thousand results are stored.
 public struct OutboxResult: Sendable, Equatable {
     /// The way in which it left.
     public enum Outcome: String, Sendable, Codable {
@@ -54,6 +64,8 @@ public struct OutboxResult: Sendable, Equatable {
         case dropped
         /// Removed on request.
         case removed
+        /// A newer one of its name took its place.
+        case replaced
     }
 
     /// The entry's ID.
@@ -64,12 +76,21 @@ public struct OutboxResult: Sendable, Equatable {
     public let statusCode: Int?
     /// When it left.
     public let date: Date
+    /// The entry that took its place, if it was replaced.
+    public let successor: OutboxID?
+    /// The beginning of the server's answer, if it was delivered.
+    public let reply: OutboxReply?
 
-    package init(id: OutboxID, outcome: Outcome, statusCode: Int?, date: Date) {
+    package init(
+        id: OutboxID, outcome: Outcome, statusCode: Int?, date: Date, successor: OutboxID? = nil,
+        reply: OutboxReply? = nil
+    ) {
         self.id = id
         self.outcome = outcome
         self.statusCode = statusCode
         self.date = date
+        self.successor = successor
+        self.reply = reply
     }
 }
 

@@ -18,12 +18,18 @@ public struct OutboxReceipt: Sendable, Hashable {
     public let id: OutboxID
     /// The value of `Idempotency-Key`, the same with each attempt.
     public let idempotencyKey: String
-    /// Whether an entry with this key existed already and this is its receipt; nothing was added.
+    /// Whether an entry with this key, or with this name and ``OutboxRequest/Uniqueness/keep``, existed
+    /// already and this is its receipt; nothing was added.
     public let isRepeated: Bool
+    /// The entries with its name whose place it has taken; one that is on its way ends first.
+    public let replaced: [OutboxID]
 
-    package init(id: OutboxID, idempotencyKey: String, isRepeated: Bool = false) {
+    package init(
+        id: OutboxID, idempotencyKey: String, isRepeated: Bool = false, replaced: [OutboxID] = []
+    ) {
         self.id = id
         self.idempotencyKey = idempotencyKey
         self.isRepeated = isRepeated
+        self.replaced = replaced
     }
 }

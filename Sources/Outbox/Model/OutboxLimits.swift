@@ -6,7 +6,7 @@ public struct OutboxLimits: Sendable, Equatable {
     public enum Policy: String, Sendable, Codable, CaseIterable {
         /// Nothing: the new request is refused with an error.
         case refuse
-        /// The oldest dead letters, then the oldest waiting requests.
+        /// The oldest dead letters, then the oldest waiting requests, then scheduled ones.
         case dropOldest
         /// Expired requests and dead letters; if that is not enough, the new request is refused.
         case dropExpiredFirst
@@ -20,8 +20,9 @@ public struct OutboxLimits: Sendable, Equatable {
     public var maximumBodySize: Int64 = 256 << 20
     /// What is dropped; nothing.
     public var policy = Policy.refuse
-    /// The most bytes of a server's answer that are stored with a dead letter; 64 KiB.
-    public var maximumReplySize = 64 << 10
+    /// The most bytes of a server's answer that are stored with a dead letter or a result, without its head,
+    /// of which 8 KiB are; 4 KiB.
+    public var maximumReplySize = 4 << 10
 
     /// The defaults.
     public init() {}

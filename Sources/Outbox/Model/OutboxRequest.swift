@@ -49,6 +49,45 @@ public struct OutboxRequest: Sendable {
     /// its receipt may pass the same request again. One with another URL, method or content is refused
     /// (``OutboxError/Code/keyTaken``). An `Idempotency-Key` among ``headerFields`` counts as this.
     public var idempotencyKey: String?
+    /// A name for work of which only the newest matters, such as a state; nil for none.
+    ///
+    /// Of the waiting requests with this name the newest leaves: the older ones leave the outbox as
+    /// ``OutboxResult/Outcome/replaced``, and one that is on its way ends first, without a further attempt.
+    /// The name belongs to one lane while requests with it wait. 1 to 200 bytes without control characters.
+    public var replaces: String?
+    /// What happens when a request with the name ``replaces`` waits already; ``Uniqueness/replace``.
+    public var unique = Uniqueness.replace
+    /// Short names by which entries are listed and removed: at most 32 of 1 to 64 bytes.
+    public var tags: Set<String> = []
+    /// When it is sent at the earliest; nil for at once.
+    ///
+    /// Until then it does not hold up its lane, in which it then takes the place of its number. Moves with a
+    /// clock that is set as ``expires`` does.
+    public var notBefore: Date?
+    /// The time of day in which it is sent; outside of it, its lane waits with it. Nil for any time.
+    public var window: OutboxWindow?
+    /// A random part of this is added to ``notBefore`` and to each opening of ``window``, so that a fleet
+    /// does not report at the same second; zero, at most 366 days.
+    ///
+    /// Chosen once, when the request is stored, and never beyond the end of the window.
+    public var spread: Duration = .zero
+    /// The period of work that is stored again, with a new key, when it was delivered, has expired or became
+    /// a dead letter; nil for once. 1 minute to 366 days; needs a name (``replaces``).
+    ///
+    /// The times follow from ``notBefore``, or from when it was stored; missed ones are not made up. It ends
+    /// when it is removed or replaced. Of its dead letters the newest is kept.
+    public var every: Duration?
+    /// The gates that hold it up while they are held (``RequestOutbox/hold(gate:reason:until:)``), its lane
+    /// with it: at most 16 names of 1 to 64 bytes.
+    public var gates: Set<String> = []
+
+    /// What happens to a request whose name is taken.
+    public enum Uniqueness: String, Sendable, Codable {
+        /// It takes the place of those that wait.
+        case replace
+        /// It is not stored; its receipt names the one that waits.
+        case keep
+    }
 
     /// A request.
     public init(

@@ -31,7 +31,55 @@ extension OutboxRequest {
         secretFields = draft.secrets.map {
             SecretField(name: $0.name, prefix: $0.prefix, source: $0.source, key: $0.key)
         }
+        guard apply(draft.plan) else { return nil }
         expires = draft.expiresIn.map { Date(timeIntervalSinceNow: Double($0.inNanoseconds) / 1e9) }
+    }
+}
+
+extension OutboxRequest {
+    /// False if the window is none.
+    private mutating func apply(_ plan: OutboxCall.Plan) -> Bool {
+        replaces = plan.replaces
+        unique = plan.keeps ? .keep : .replace
+        tags = Set(plan.tags)
+        notBefore = plan.notBefore.map { Date(timeIntervalSince1970: Double($0.nanoseconds) / 1e9) }
+        spread = plan.spread ?? .zero
+        every = plan.every
+        gates = Set(plan.gates)
+        guard let text = plan.window else { return true }
+        window = OutboxWindow(text)
+        return window != nil
+    }
+}
+
+extension OutboxSelection {
+    init(_ choice: OutboxCall.Choice) {
+        self.init(lane: choice.lane, tag: choice.tag, statusCode: choice.statusCode)
+    }
+}
+
+extension OutboxReply {
+    /// The answer as the interface's type `Answer`.
+    var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "statusCode": .integer(Int64(statusCode)), "header": .string(header),
+        ]
+        if let text = String(validating: Array(body), as: UTF8.self) {
+            members["body"] = .string(text)
+        } else {
+            members["bodyBase64"] = .string(body.base64EncodedString())
+        }
+        return .object(members)
+    }
+}
+
+extension OutboxGate {
+    /// The gate as the interface's type `Gate`.
+    var json: JSONValue {
+        [
+            "name": .string(name), "reason": .string(reason), "since": .string(OutboxEntry.text(since)),
+            "until": until.map { .string(OutboxEntry.text($0)) } ?? .null,
+        ]
     }
 }
 
@@ -47,10 +95,16 @@ extension OutboxEntry {
             "nextAttempt": nextAttempt.map { .string(Self.text($0)) } ?? .null, "bytes": .integer(bodySize),
             "lastError": failure.map { .string($0.description) } ?? .null,
             "hold": hold.map { .string($0) } ?? .null,
+            "replaces": replaces.map { .string($0) } ?? .null, "tags": .array(tags.map { .string($0) }),
+            "notBefore": notBefore.map { .string(Self.text($0)) } ?? .null,
+            "window": window.map { .string($0.description) } ?? .null,
+            "every": every.map { .number($0 / .seconds(1)) } ?? .null,
+            "gates": .array(gates.map { .string($0) }),
+            "successor": successor.map { .string("\($0)") } ?? .null,
         ]
     }
 
-    private static func text(_ date: Date) -> String {
+    static func text(_ date: Date) -> String {
         // Clamped to the range of nanoseconds, which ends in 2262.
         let seconds = min(max(date.timeIntervalSince1970, -9e9), 9e9)
         return WallTime(nanoseconds: Int64(seconds * 1e9)).text

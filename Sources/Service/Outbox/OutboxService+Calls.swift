@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLoop
+import FoundationEssentials
 package import Outbox
+import ReachabilityCore
 package import ServiceCore
+import SessionCore
 
 // Answers calls about the outbox.
 extension OutboxService {
@@ -43,10 +46,13 @@ extension OutboxService {
     private static func outcome(
         of call: OutboxCall, _ outbox: RequestOutbox, _ uploads: ContentUploads?
     ) async -> VarlinkReply {
-        do { return try await reply(to: call, outbox, uploads) } catch let error as OutboxError
-            where error.code == .keyTaken
-        {
-            return .keyTaken(error.description)
+        do { return try await reply(to: call, outbox, uploads) } catch let error as OutboxError {
+            switch error.code {
+            case .keyTaken: return .keyTaken(error.description)
+            case .nameTaken: return .nameTaken(error.description)
+            case .badRequest: return .badRequest(error.description)
+            default: return .unavailable("\(error)")
+            }
         } catch { return .unavailable("\(error)") }
     }
 
@@ -55,6 +61,9 @@ extension OutboxService {
     ) async throws -> VarlinkReply {
         switch call {
         case .enqueue(let draft):
+            if let window = draft.plan.window, OutboxWindow(window) == nil {
+                return .invalidParameter("window")
+            }
             guard var request = OutboxRequest(draft) else { return .invalidParameter("url") }
             let upload = draft.content.flatMap { uploads?.remove($0) }
             if draft.content != nil {
@@ -66,7 +75,7 @@ extension OutboxService {
             withExtendedLifetime(upload) {}
             return VarlinkReply([
                 "id": .string("\(receipt.id)"), "idempotencyKey": .string(receipt.idempotencyKey),
-                "repeated": .bool(receipt.isRepeated),
+                "repeated": .bool(receipt.isRepeated), "replaced": Self.json(receipt.replaced),
             ])
         case .addContent(let name, let piece):
             guard let uploads else { return .unavailable("the service ends") }
@@ -80,8 +89,8 @@ extension OutboxService {
                 case .disk(let reason): return .unavailable(reason)
                 }
             }
-        case .list(let lane, let limit):
-            let entries = try await outbox.entries(lane: lane, limit: limit)
+        case .list(let choice, let limit):
+            let entries = try await outbox.entries(OutboxSelection(choice), limit: limit)
             let counts = try await outbox.counts()
             return VarlinkReply([
                 "entries": .array(entries.map(\.json)),
@@ -93,14 +102,27 @@ extension OutboxService {
         case .remove(let text):
             guard let id = try await known(text, outbox) else { return .noSuchEntry(text) }
             try await outbox.remove([id])
+        case .retryAll(let choice):
+            return VarlinkReply(["ids": Self.json(try await outbox.retry(OutboxSelection(choice)))])
+        case .removeAll(let choice):
+            return VarlinkReply(["ids": Self.json(try await outbox.remove(OutboxSelection(choice)))])
+        case .holdGate(let name, let reason, let time):
+            let end = time.map { Date(timeIntervalSinceNow: Double($0.inNanoseconds) / 1e9) }
+            try await outbox.hold(gate: name, reason: reason, until: end)
+        case .releaseGate(let name):
+            return VarlinkReply(["wasHeld": .bool(try await outbox.release(gate: name))])
+        case .listGates:
+            return VarlinkReply(["gates": .array(try await outbox.gates().map(\.json))])
         case .pause: try await outbox.pause()
         case .resume: try await outbox.resume()
         case .flush: try await outbox.flush()
         // Answered elsewhere: these need the client's ID and no outbox.
-        case .wait, .directory: return .unavailable("not here")
+        case .wait, .monitor, .directory: return .unavailable("not here")
         }
         return VarlinkReply()
     }
+
+    private static func json(_ ids: [OutboxID]) -> JSONValue { .array(ids.map { .string("\($0)") }) }
 
     private static func known(_ text: String, _ outbox: RequestOutbox) async throws -> OutboxID? {
         guard let number = Int64(text) else { return nil }
@@ -115,6 +137,7 @@ extension OutboxLimits {
         maximumEntries = Int(settings.entries)
         maximumBytes = settings.bytes
         maximumBodySize = settings.body
+        maximumReplySize = Int(settings.reply)
         policy =
             switch settings.whenFull {
             case "drop-oldest": .dropOldest

@@ -20,7 +20,7 @@ extension OutboxService {
         }
     }
 
-    package var waitCount: Int { waiters.count }
+    package var waitCount: Int { waiters.count + followers.count }
 
     package func waitForEntry(
         _ entry: String, timeout: Duration?, for id: ConnectionQuota.ID,
@@ -38,9 +38,25 @@ extension OutboxService {
             LoopBound(waiter, to: context.reactor), on: executor)
         waiter.timer = timeout.map { timeout in
             context.reactor.schedule(at: Reactor.now + timeout.inNanoseconds) { [weak self, weak waiter] in
-                guard let waiter else { return }
-                self?.settled(waiter, .timedOut("request \(entry) is still in the outbox"))
+                guard let self, let waiter, let context = self.context else { return }
+                Self.timedOut(
+                    OutboxID(rawValue: number), outbox, LoopBound(self, to: context.reactor),
+                    LoopBound(waiter, to: context.reactor), on: executor)
             }
+        }
+    }
+
+    /// Says why the entry still waits, and how much of it was sent.
+    private static func timedOut(
+        _ entry: OutboxID, _ outbox: RequestOutbox, _ here: LoopBound<OutboxService>,
+        _ waiter: LoopBound<Waiter>, on executor: LoopTaskExecutor?
+    ) {
+        Task(executorPreference: executor) {
+            let (found, sent) = (try? await outbox.entry(entry), try? await outbox.sentBytes(of: entry))
+            var text = "request \(entry) is still in the outbox"
+            if let hold = found?.hold { text += ": \(hold)" }
+            if let found, let sent, sent > 0 { text += "; \(sent) of \(found.bodySize) bytes were sent" }
+            here.perform { [text] service in waiter.here { service.settled($0, .timedOut(text)) } }
         }
     }
 
@@ -56,7 +72,12 @@ extension OutboxService {
 
     /// Nil if the wait was given up.
     private static func outcome(of entry: OutboxID, _ outbox: RequestOutbox) async -> VarlinkReply? {
-        do { return reply(try await outbox.settlement(of: entry), "\(entry)") } catch {
+        do {
+            let settlement = try await outbox.settlement(of: entry)
+            let answer =
+                if case .dead = settlement { try await outbox.reply(to: entry) } else { OutboxReply?.none }
+            return reply(settlement, answer, "\(entry)")
+        } catch {
             return error is CancellationError ? nil : .unavailable("\(error)")
         }
     }
@@ -69,25 +90,31 @@ extension OutboxService {
     }
 
     package func forget(_ id: ConnectionQuota.ID) {
+        followers.removeValue(forKey: id)?.observation?.cancel()
         guard let waiter = waiters.removeValue(forKey: id) else { return }
         waiter.task?.cancel()
         if let timer = waiter.timer { context?.reactor.cancel(timer) }
     }
 
-    private static func reply(_ settlement: OutboxSettlement, _ entry: String) -> VarlinkReply {
+    private static func reply(_ settlement: OutboxSettlement, _ answer: OutboxReply?, _ entry: String)
+        -> VarlinkReply
+    {
         switch settlement {
         case .left(let result):
             VarlinkReply([
                 "outcome": .string(result.outcome.rawValue),
                 "statusCode": result.statusCode.map { .integer(Int64($0)) } ?? .null, "failure": .null,
                 "lastError": .null,
+                "successor": result.successor.map { .string("\($0)") } ?? .null,
+                "answer": result.reply.map(\.json) ?? .null,
             ])
         case .dead(let entry):
             VarlinkReply([
                 "outcome": "dead",
                 "statusCode": entry.failure?.statusCode.map { .integer(Int64($0)) } ?? .null,
                 "failure": entry.failure.map { .string($0.kind.rawValue) } ?? .null,
-                "lastError": entry.failure.map { .string($0.message) } ?? .null,
+                "lastError": entry.failure.map { .string($0.message) } ?? .null, "successor": .null,
+                "answer": answer.map(\.json) ?? .null,
             ])
         case .unknown: .noSuchEntry(entry)
         }

@@ -37,6 +37,8 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     private(set) var context: ServiceContext?
     /// Clients that wait for the outcome of an entry.
     var waiters: [ConnectionQuota.ID: Waiter] = [:]
+    /// Clients that follow entries.
+    var followers: [ConnectionQuota.ID: Follower] = [:]
     /// The outbox's counts after the last events.
     private var counts: OutboxCounts?
     private var isCounting = false
@@ -219,6 +221,10 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         case .released(let origin):
             held[origin] = nil
             context?.log(.notice, "outbox: \(Self.name(origin)) waits no longer")
+        case .gateHeld(let gate):
+            let reason = gate.reason.isEmpty ? "" : ": \(gate.reason)"
+            context?.log(.notice, "outbox: gate \(gate.name) is held\(reason)")
+        case .gateReleased(let name): context?.log(.notice, "outbox: gate \(name) is released")
         case .storageFailed(let reason): context?.log(.error, "outbox: \(reason)")
         case .storageRecovered: context?.log(.notice, "outbox: its files can be used again")
         case .delivering(let isOn): delivering(isOn)
@@ -327,6 +333,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     private func close(_ outbox: RequestOutbox, _ done: @escaping () -> Void) {
         guard let context else { return done() }
         phase = .closed(reason: "the service ends")
+        endFollowing()
         self.context = nil
         end = done
         let here = LoopBound(self, to: context.reactor)

@@ -89,6 +89,17 @@ package final class StatusService {
         outbox.waitForEntry(entry, timeout: timeout, for: id, answer)
     }
 
+    func followOutbox(
+        _ entry: String?, lane: String?, tag: String?, for id: ConnectionQuota.ID,
+        _ answer: @escaping (VarlinkReply) -> Int?
+    ) {
+        guard let outbox else {
+            _ = answer(.unavailable("this service has no outbox"))
+            return
+        }
+        outbox.followEntries(entry, lane: lane, tag: tag, for: id, answer)
+    }
+
     func wait(
         _ condition: WaitCondition, _ limits: WaitLimits, for id: ConnectionQuota.ID,
         _ answer: @escaping (VarlinkReply) -> Void
@@ -203,6 +214,12 @@ package protocol OutboxAnswering: AnyObject {
     func waitForEntry(
         _ entry: String, timeout: Duration?, for id: ConnectionQuota.ID,
         _ answer: @escaping (VarlinkReply) -> Void)
+
+    /// Answers with each change of an entry, or of those of a lane or with a tag, until `answer` returns nil;
+    /// else it returns the bytes that the client has not read yet.
+    func followEntries(
+        _ entry: String?, lane: String?, tag: String?, for id: ConnectionQuota.ID,
+        _ answer: @escaping (VarlinkReply) -> Int?)
 
     /// The client has disconnected: ends its wait.
     func forget(_ id: ConnectionQuota.ID)

@@ -148,6 +148,24 @@ final class VarlinkConnection {
         answerCalls()
     }
 
+    /// The call under way has one of many answers; nil if the client takes no more, else its unread bytes.
+    func answerMore(_ reply: VarlinkReply) -> Int? {
+        guard !isClosed, let reply = machine.answered(reply) else { return nil }
+        put(reply)
+        guard reply.continues else {
+            answerCalls()
+            return nil
+        }
+        updateWait()
+        return isClosed ? nil : outgoing.count
+    }
+
+    /// Begins the next call, if there is one.
+    func answerNext() {
+        guard !isClosed else { return }
+        answerCalls()
+    }
+
     /// The call under way is a subscription.
     func subscribe(statusOnly: Bool, to change: CommittedChange) {
         if let reply = machine.subscribed(statusOnly: statusOnly, to: change) { put(reply) }

@@ -232,6 +232,18 @@ package final class VarlinkServer: ServiceComponent {
                 self?.subscriptions.remove(connection.id)
                 connection.answer($0)
             }
+        case .outbox(.monitor(let entry, let lane, let tag)):
+            guard admit(connection) else { return }
+            statusService.followOutbox(entry, lane: lane, tag: tag, for: connection.id) {
+                [weak self, weak connection] reply in
+                let unread = connection?.answerMore(reply)
+                if unread == nil, let connection {
+                    self?.subscriptions.remove(connection.id)
+                    // A caller that wants no reply follows nothing.
+                    if reply.continues { connection.answerNext() }
+                }
+                return unread
+            }
         case .history where !isOwner(connection.peer) && publicUnread > limits.publicUnread:
             connection.answer(.limit("others have not read their answers yet"))
         default: statusService.answer(request) { [weak connection] in connection?.answer($0) }

@@ -57,6 +57,7 @@ package struct ServiceConfiguration: Sendable, Equatable {
         package var entries: Int64 = 100_000
         package var bytes: Int64 = 1 << 30
         package var body: Int64 = 256 << 20
+        package var reply: Int64 = 4 << 10
         package var whenFull = "refuse"
         /// Zero for ever.
         package var answerTimeout: Duration = .seconds(60)

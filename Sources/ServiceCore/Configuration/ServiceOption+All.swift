@@ -97,6 +97,10 @@ extension ServiceOption {
             "outbox.body", .integer(1024...(1 << 40)), "How many bytes the content of one request may have.",
             { .integer($0.outbox.body) }, set: { $0.outbox.body = $1.number }),
         ServiceOption(
+            "outbox.reply", .integer(0...(1 << 20)),
+            "How many bytes of a server's answer are kept with what was delivered lately or given up, beside its head.",
+            { .integer($0.outbox.reply) }, set: { $0.outbox.reply = $1.number }),
+        ServiceOption(
             "outbox.when-full", .choice(["refuse", "drop-expired-first", "drop-oldest"]),
             "What becomes of a request for which there is no room: it is refused; or what has expired and what was given up makes room; "
                 + "or then also the oldest that wait.",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+package import ReachabilityCore
 package import SessionCore
 
 /// A call about the outbox.
@@ -21,6 +22,32 @@ package enum OutboxCall: Sendable, Equatable {
         package var maximumAttempts: Int?
         /// The name of a content that was uploaded before, in pieces.
         package var content: String?
+        package var plan = Plan()
+    }
+
+    /// A request's name, times, gates and tags.
+    package struct Plan: Sendable, Equatable {
+        package var replaces: String?
+        package var keeps = false
+        package var tags: [String] = []
+        package var notBefore: WallTime?
+        package var window: String?
+        package var spread: Duration?
+        package var every: Duration?
+        package var gates: [String] = []
+
+        package init() {}
+    }
+
+    /// Which entries are meant; all without conditions.
+    package struct Choice: Sendable, Equatable {
+        package var lane: String?
+        package var tag: String?
+        package var statusCode: Int?
+
+        package init(lane: String? = nil, tag: String? = nil, statusCode: Int? = nil) {
+            (self.lane, self.tag, self.statusCode) = (lane, tag, statusCode)
+        }
     }
 
     /// A header field whose value is looked up when the request is sent.
@@ -32,10 +59,17 @@ package enum OutboxCall: Sendable, Equatable {
     }
 
     case enqueue(Draft)
-    case list(lane: String?, limit: Int)
+    case list(Choice, limit: Int)
     case retry(id: String)
     case remove(id: String)
+    case retryAll(Choice)
+    case removeAll(Choice)
+    case holdGate(name: String, reason: String, time: Duration?)
+    case releaseGate(name: String)
+    case listGates
     case wait(id: String, timeout: Duration?)
+    /// One entry, or those of a lane or with a tag.
+    case monitor(id: String?, lane: String?, tag: String?)
     case pause, resume, flush, directory
     /// A piece of a content; without a name the first one.
     case addContent(String?, [UInt8])
@@ -51,12 +85,25 @@ package enum OutboxCall: Sendable, Equatable {
         case "Enqueue": self = .enqueue(try Self.draft(&parameters))
         case "ListOutbox":
             self = .list(
-                lane: try parameters.string("lane"),
-                limit: try parameters.count("limit", in: 1...10_000) ?? 100)
+                try Self.choice(&parameters), limit: try parameters.count("limit", in: 1...10_000) ?? 100)
         case "RetryOutbox": self = .retry(id: try parameters.required("id"))
         case "RemoveOutbox": self = .remove(id: try parameters.required("id"))
+        case "RetryEntries": self = .retryAll(try Self.choice(&parameters))
+        case "RemoveEntries": self = .removeAll(try Self.choice(&parameters))
+        case "HoldGate":
+            self = .holdGate(
+                name: try parameters.required("name"), reason: try parameters.string("reason") ?? "",
+                time: try parameters.seconds("for"))
+        case "ReleaseGate": self = .releaseGate(name: try parameters.required("name"))
+        case "ListGates": self = .listGates
         case "WaitOutbox":
             self = .wait(id: try parameters.required("id"), timeout: try parameters.seconds("timeout"))
+        case "MonitorOutbox":
+            let (id, lane, tag) = (
+                try parameters.string("id"), try parameters.string("lane"), try parameters.string("tag")
+            )
+            if id != nil, lane ?? tag != nil { throw VarlinkRefusal(.invalidParameter("id")) }
+            self = .monitor(id: id, lane: lane, tag: tag)
         case "PauseOutbox": self = .pause
         case "ResumeOutbox": self = .resume
         case "FlushOutbox": self = .flush
@@ -89,7 +136,27 @@ package enum OutboxCall: Sendable, Equatable {
             priority: try parameters.count("priority", in: -1_000_000...1_000_000) ?? 0,
             network: try network(&parameters), secrets: try secrets(&parameters),
             answerTimeout: try parameters.seconds("answerTimeout"),
-            maximumAttempts: try parameters.count("maximumAttempts", in: 1...1_000_000), content: content)
+            maximumAttempts: try parameters.count("maximumAttempts", in: 1...1_000_000), content: content,
+            plan: try plan(&parameters))
+    }
+
+    private static func plan(_ parameters: inout VarlinkParameters) throws(VarlinkRefusal) -> Plan {
+        var plan = Plan()
+        plan.replaces = try parameters.string("replaces")
+        plan.keeps = try parameters.flag("keep") ?? false
+        plan.tags = try parameters.texts("tags", upTo: 32)
+        plan.notBefore = try parameters.time("notBefore")
+        plan.window = try parameters.string("window")
+        plan.spread = try parameters.seconds("spread")
+        plan.every = try parameters.seconds("every")
+        plan.gates = try parameters.texts("gates", upTo: 16)
+        return plan
+    }
+
+    private static func choice(_ parameters: inout VarlinkParameters) throws(VarlinkRefusal) -> Choice {
+        Choice(
+            lane: try parameters.string("lane"), tag: try parameters.string("tag"),
+            statusCode: try parameters.count("statusCode", in: 100...999))
     }
 
     private static func network(_ parameters: inout VarlinkParameters) throws(VarlinkRefusal)
@@ -113,5 +180,13 @@ package enum OutboxCall: Sendable, Equatable {
             try members.finish()
         }
         return secrets
+    }
+}
+
+extension OutboxCall.Draft {
+    /// A request with nothing but its URL.
+    package init(_ url: String) {
+        self.init(
+            url: url, method: nil, headers: [:], body: [], lane: nil, idempotencyKey: nil, expiresIn: nil)
     }
 }

@@ -41,8 +41,10 @@ package enum ServiceInterface {
         # A header field whose value is looked up when it is sent: source is env or file, key a variable or a path.
         type Secret (name: string, prefix: ?string, source: string, key: string)
 
-        # A request of the outbox: state is one of waiting, dead; who is dead is sent again only when somebody asks for it. The url
-        # is told without user and password. hold: why it waits though its turn has come, its server refuses everything for instance.
+        # A request of the outbox: state is one of waiting, dead, scheduled; who is dead is sent again only when somebody asks for it. The
+        # url is told without user and password. hold: why it waits though its turn has come, its server refuses everything, or a gate is
+        # held for instance. replaces: its name, of which the newest leaves; successor: the request that takes its place once it has
+        # ended. notBefore, window, every (seconds), gates, tags: as it was enqueued.
         type Entry (
           id: string,
           lane: string,
@@ -56,8 +58,21 @@ package enum ServiceInterface {
           nextAttempt: ?string,
           bytes: int,
           lastError: ?string,
-          hold: ?string
+          hold: ?string,
+          replaces: ?string,
+          tags: []string,
+          notBefore: ?string,
+          window: ?string,
+          every: ?float,
+          gates: []string,
+          successor: ?string
         )
+
+        # The beginning of a server's answer; the body as text, or in base64 where it is none.
+        type Answer (statusCode: int, header: string, body: ?string, bodyBase64: ?string)
+
+        # A gate that is held: what names it waits. until: when it is released by itself.
+        type Gate (name: string, reason: string, since: string, until: ?string)
 
         # A time in which the status was the same; until is null for the present one. In between, no service ran.
         type Period (
@@ -147,19 +162,25 @@ package enum ServiceInterface {
         # For root, the user of the service, and the configured group; with secrets, which are read with the rights of the
         # service, not for the group. answerTimeout: how many seconds the server may take for its answer, 0 for ever;
         # maximumAttempts: after so many failures it is given up. content: what AddContent was given, instead of a body.
+        # replaces: a name, of which only the newest leaves; keep: it is not stored where one with the name waits (repeated).
+        # replaced: the requests whose place it takes. notBefore: RFC 3339; window: a time of day, "22:00-06:00", "sat,sun 00:00-24:00";
+        # spread: a random part of so many seconds is added to both; every: it is stored again with this period. gates: it waits while
+        # one of them is held. BadRequest: these do not fit together, and the reason says what to do.
         method Enqueue(
           url: string, method: ?string, headers: ?[string]string, body: ?string, bodyBase64: ?string,
           lane: ?string, idempotencyKey: ?string, expiresIn: ?float, priority: ?int, network: ?string,
           secrets: ?[]Secret, answerTimeout: ?float, maximumAttempts: ?int,
-          content: ?string
-        ) -> (id: string, idempotencyKey: string, repeated: bool)
+          content: ?string, replaces: ?string, keep: ?bool, tags: ?[]string, notBefore: ?string,
+          window: ?string, spread: ?float, every: ?float, gates: ?[]string
+        ) -> (id: string, idempotencyKey: string, repeated: bool, replaced: []string)
 
         # Hands over a content that is too long for one message (1 MiB), piece by piece, for the next Enqueue: the first answer names it, the
         # further pieces say that name. bytes: its length by now. It is forgotten a minute after its last piece.
         method AddContent(bodyBase64: string, content: ?string) -> (content: string, bytes: int)
 
-        # The requests of the outbox, the oldest first; of one lane where one is given. total counts all lanes.
-        method ListOutbox(lane: ?string, limit: ?int) -> (entries: []Entry, total: int)
+        # The requests of the outbox, the oldest first; of one lane, with a tag, or whose last failure had a status, where these are
+        # given. total counts all.
+        method ListOutbox(lane: ?string, limit: ?int, tag: ?string, statusCode: ?int) -> (entries: []Entry, total: int)
 
         # Lets a request that was given up wait again, at its old place in its lane.
         method RetryOutbox(id: string) -> ()
@@ -167,10 +188,36 @@ package enum ServiceInterface {
         # Removes a request; what is being sent at this instant may still arrive.
         method RemoveOutbox(id: string) -> ()
 
-        # Returns when a request was delivered, expired, dropped, removed, or given up (dead); or with TimedOut.
-        # failure: network, server, refused, security, secret, credentials, unsendable, local.
+        # The same for all that were given up, or those of a lane, with a tag or a status; ids: those that wait again.
+        method RetryEntries(lane: ?string, tag: ?string, statusCode: ?int) -> (ids: []string)
+
+        # Removes all requests of a lane, with a tag or a status; without any of these, all.
+        method RemoveEntries(lane: ?string, tag: ?string, statusCode: ?int) -> (ids: []string)
+
+        # Returns when a request was delivered, expired, dropped, removed, replaced by a newer one (successor), or given up (dead); or
+        # with TimedOut, whose reason says why it still waits, and how much of it was sent.
+        # failure: network, server, refused, security, secret, credentials, unsendable, local. answer: what the server said.
         method WaitOutbox(id: string, timeout: ?float) -> (
-          outcome: string, statusCode: ?int, failure: ?string, lastError: ?string
+          outcome: string, statusCode: ?int, failure: ?string, lastError: ?string,
+          successor: ?string, answer: ?Answer
+        )
+
+        # Holds a gate, for so many seconds or until ReleaseGate, also after a restart: requests that name it wait, with their lanes.
+        method HoldGate(name: string, reason: ?string, for: ?float) -> ()
+
+        # Releases a gate.
+        method ReleaseGate(name: string) -> (wasHeld: bool)
+
+        # The gates that are held.
+        method ListGates() -> (gates: []Gate)
+
+        # Follows a request to its end, or all of a lane or with a tag; to be called with 'more'. event: present (an entry, first), ready
+        # (all that were there have been told), changed (another state, failure, time or hold), dead (given up; answer), progress (sent of total bytes), left
+        # (outcome, successor, answer). Of one request the last reply is that it has left, or is dead. A caller that does not read is
+        # told no progress, and LimitReached after 1 MiB. Of a lane or a tag the oldest thousand are followed.
+        method MonitorOutbox(id: ?string, lane: ?string, tag: ?string) -> (
+          event: string, id: ?string, entry: ?Entry, sent: ?int, total: ?int,
+          outcome: ?string, statusCode: ?int, successor: ?string, answer: ?Answer
         )
 
         # Lets nothing more leave the outbox until ResumeOutbox, also after a restart.
@@ -201,6 +248,10 @@ package enum ServiceInterface {
         error NoSuchEntry (id: string)
         # A request with this idempotency key waits, and it has another URL, method or content.
         error KeyTaken (reason: string)
+        # Requests with this name wait in another lane.
+        error NameTaken (reason: string)
+        # What was asked of the outbox cannot be; the reason says what to do.
+        error BadRequest (reason: string)
 
         """
 }

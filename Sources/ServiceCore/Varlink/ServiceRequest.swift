@@ -65,6 +65,7 @@ package enum ServiceRequest: Sendable, Equatable {
             guard let request = try OutboxCall(method, &parameters) else {
                 throw .init(.methodNotFound(call.method))
             }
+            if case .monitor = request, !call.more { throw .init(.expectedMore) }
             return .outbox(request)
         }
     }

@@ -95,11 +95,12 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
         }
     }
 
-    /// The call that was begun has its answer; nil where the client wants none.
+    /// The call that was begun has an answer, the last one unless more follow; nil where the client wants
+    /// none.
     package mutating func answered(_ reply: VarlinkReply) -> VarlinkReply? {
         // Race: the connection ended while the answer was on its way.
         guard case .busy(let oneway) = state else { return nil }
-        state = .ready
+        if oneway || !reply.continues { state = .ready }
         return oneway ? nil : reply
     }
 

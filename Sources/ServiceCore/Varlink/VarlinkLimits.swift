@@ -26,6 +26,8 @@ package struct VarlinkLimits: Sendable, Equatable {
     package var unread = 64 << 10
     /// The unread bytes of all other clients together above which they get no more long answers.
     package var publicUnread = 8 << 20
+    /// The unread bytes above which a client that follows entries is refused more of them.
+    package var followed = 1 << 20
     /// The time limit for the rest of a message.
     package var messageTime: Duration = .seconds(10)
     /// The time limit for a reader that leaves bytes unread.

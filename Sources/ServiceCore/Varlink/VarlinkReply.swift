@@ -86,6 +86,12 @@ extension VarlinkReply {
     /// Another request has this idempotency key.
     package static func keyTaken(_ reason: String) -> Self { failure("KeyTaken", reason) }
 
+    /// Requests with this name wait in another lane.
+    package static func nameTaken(_ reason: String) -> Self { failure("NameTaken", reason) }
+
+    /// What was asked of the outbox cannot be.
+    package static func badRequest(_ reason: String) -> Self { failure("BadRequest", reason) }
+
     /// There is no such interface.
     package static func noSuchInterface(_ name: String) -> Self {
         Self(error: ServiceInterface.name + ".NoSuchInterface", ["interface": .string(name)])

@@ -10,13 +10,13 @@ struct Queue: ParsableCommand {
         abstract: "List what waits in the outbox, and what could not be delivered; try again, remove, pause.",
         discussion: """
             It works on the files of the service that runs, or was the last, also while the service or a program delivers from them; \
-            pause, resume and flush are the service's where one runs. REACH_SOCKET names another service, and no files are \
+            pause, resume, flush, hold, release and gates are the service's where one runs. REACH_SOCKET names another service, and no files are \
             looked at where that does not answer. Exit codes: 0 done; \
             1 there is no such entry; 64 wrong usage; 66 there is no outbox; 69 SQLite is missing; 74 the outbox cannot be read or written.
             """,
         subcommands: [
             QueueList.self, QueueShow.self, QueueRetry.self, QueueRemove.self, QueuePause.self,
-            QueueResume.self, QueueFlush.self,
+            QueueResume.self, QueueFlush.self, QueueHold.self, QueueRelease.self, QueueGates.self,
         ],
         defaultSubcommand: QueueList.self)
 }
@@ -25,7 +25,7 @@ extension Value {
     /// The state of an entry.
     static func entryState(_ text: String) throws -> OutboxEntry.State {
         guard let state = OutboxEntry.State(rawValue: text) else {
-            throw ValidationError("give waiting or dead.")
+            throw ValidationError("give waiting, scheduled or dead.")
         }
         return state
     }
@@ -47,12 +47,12 @@ struct QueueList: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @Option(
-        name: .customLong("state"), help: ArgumentHelp("Only those: waiting or dead.", valueName: "state"),
+        name: .customLong("state"),
+        help: ArgumentHelp("Only those: waiting, scheduled or dead.", valueName: "state"),
         transform: Value.entryState)
     var state: OutboxEntry.State?
 
-    @Option(name: .customLong("lane"), help: ArgumentHelp("Only those of this lane.", valueName: "name"))
-    var lane: String?
+    @OptionGroup var choice: QueueChoice
 
     @Option(
         name: .customLong("after"),
@@ -65,11 +65,13 @@ struct QueueList: ParsableCommand {
     var limit = 100
 
     func run() throws {
-        let (state, lane, after, limit) = (state, lane, after, limit)
-        let (counts, entries) = try outbox.run { outbox in
+        let (after, limit) = (after, limit)
+        var selection = choice.selection
+        selection.state = state
+        let (counts, entries) = try outbox.run { [selection] outbox in
             (
                 try await outbox.counts(),
-                try await outbox.entries(state: state, lane: lane, after: after, limit: limit)
+                try await outbox.entries(selection, after: after, limit: limit)
             )
         }
         guard output.json else {
@@ -121,10 +123,19 @@ struct QueueRetry: ParsableCommand {
     )
     var ids: [OutboxID] = []
 
+    @Flag(name: .customLong("all"), help: "All, or all of these choices.")
+    var all = false
+
+    @OptionGroup var choice: QueueChoice
+
+    func validate() throws { try choice.check(ids, all: all, isNeeded: false) }
+
     func run() throws {
-        let ids = ids
-        let done = try outbox.run { try await $0.retry(ids.isEmpty ? nil : ids) }
-        try QueueChange.report(done, of: ids, "a dead letter")
+        let (ids, selection) = (ids, choice.selection)
+        let done = try outbox.run { outbox in
+            try await ids.isEmpty ? outbox.retry(selection) : outbox.retry(ids)
+        }
+        try QueueChange.report(done, of: ids, "a dead letter, or a newer one of its name waits")
     }
 }
 
@@ -136,11 +147,56 @@ struct QueueRemove: ParsableCommand {
     @OptionGroup var outbox: OutboxOptions
 
     @Argument(help: ArgumentHelp("The entries' numbers.", valueName: "number"), transform: Value.entry)
-    var ids: [OutboxID]
+    var ids: [OutboxID] = []
+
+    @Flag(name: .customLong("all"), help: "All, or all of these choices.")
+    var all = false
+
+    @Option(
+        name: .customLong("state"),
+        help: ArgumentHelp("Only those: waiting, scheduled or dead.", valueName: "state"),
+        transform: Value.entryState)
+    var state: OutboxEntry.State?
+
+    @OptionGroup var choice: QueueChoice
+
+    func validate() throws {
+        try choice.check(ids, all: all || state != nil, isNeeded: true)
+        if state != nil, !ids.isEmpty { throw ValidationError("give numbers or choices, not both.") }
+    }
 
     func run() throws {
         let ids = ids
-        try QueueChange.report(try outbox.run { try await $0.remove(ids) }, of: ids, "in the outbox")
+        var selection = choice.selection
+        selection.state = state
+        let done = try outbox.run { [selection] outbox in
+            try await ids.isEmpty ? outbox.remove(selection) : outbox.remove(ids)
+        }
+        try QueueChange.report(done, of: ids, "in the outbox")
+    }
+}
+
+/// Which entries are meant, without their numbers.
+struct QueueChoice: ParsableArguments {
+    @Option(name: .customLong("lane"), help: ArgumentHelp("Only those of this lane.", valueName: "name"))
+    var lane: String?
+
+    @Option(name: .customLong("tag"), help: ArgumentHelp("Only those with this tag.", valueName: "name"))
+    var tag: String?
+
+    @Option(
+        name: .customLong("status"),
+        help: ArgumentHelp("Only those whose last failure had this status, such as 404.", valueName: "code"),
+        transform: Value.count)
+    var status: Int?
+
+    var selection: OutboxSelection { OutboxSelection(lane: lane, tag: tag, statusCode: status) }
+    private var isSet: Bool { lane != nil || tag != nil || status != nil }
+
+    func check(_ ids: [OutboxID], all: Bool, isNeeded: Bool) throws {
+        if !ids.isEmpty, all || isSet { throw ValidationError("give numbers or choices, not both.") }
+        guard isNeeded, ids.isEmpty, !all, !isSet else { return }
+        throw ValidationError("give the entries' numbers, --lane, --tag, --status, or --all.")
     }
 }
 

@@ -19,12 +19,13 @@ struct Send: ParsableCommand {
             Idempotency-Key. --wait waits for the end of it, and --now delivers here and now unless another process does.
 
             Exit codes: 0 taken, and with --wait or --now delivered; 2 not within --timeout, and still in the outbox; \
-            1 expired, dropped or removed, or the key waits with other content; 4 the server refuses it, or it cannot be sent; 5 the server's fault; 6 no connection; \
+            1 expired, dropped, removed or replaced, or the key waits with other content, or the name in another lane; 4 the server refuses it, or it cannot be sent; 5 the server's fault; 6 no connection; \
             7 TLS fails; 64 wrong usage; 69 SQLite is missing; 74 the outbox cannot be written, or is full; 130 interrupted.
 
             Examples:
               reach send https://example.com/samples -d '{"t":21.5}' -H 'Content-Type: application/json' --lane samples
               reach send https://example.com/log --data-file log.txt --secret 'Authorization: Bearer file:/etc/token'
+              reach send https://example.com/state -d "$STATE" --replaces state --window 01:00-05:00 --spread 2h
             """)
 
     @Argument(
@@ -32,6 +33,7 @@ struct Send: ParsableCommand {
     var url: URL
 
     @OptionGroup var content: SendContentOptions
+    @OptionGroup var times: SendTimeOptions
     @OptionGroup var outbox: OutboxOptions
 
     @Flag(name: .customLong("wait"), help: "Wait until it was delivered, or will not be.")
@@ -62,7 +64,9 @@ struct Send: ParsableCommand {
             try StandardStream.Outcome.failed(EBADF).check()
             return
         }
-        let (request, location, json) = (content.request(url), try outbox.location(), json)
+        var prepared = content.request(url)
+        times.apply(to: &prepared)
+        let (request, location, json) = (prepared, try outbox.location(), json)
         let (delivers, waits, pipe) = (delivers, waits || delivers, content.pipe)
         if delivers, case .files(let directory) = location,
             let refusal = OutboxOptions.deliveryRefusal(directory)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Outbox
 import Reachability
 
@@ -13,17 +14,25 @@ protocol OutboxClient: Sendable {
     func pause() async throws
     func resume() async throws
     func flush() async throws
+    func hold(gate name: String, reason: String, for time: Duration?) async throws
+    /// Whether it was held.
+    func release(gate name: String) async throws -> Bool
+    func gates() async throws -> [OutboxGate]
 }
 
 /// How an entry ended.
 struct EntrySettlement: Sendable {
-    /// `delivered`, `expired`, `dropped`, `removed`, `dead` or `unknown`.
+    /// `delivered`, `expired`, `dropped`, `removed`, `replaced`, `dead` or `unknown`.
     var outcome: String
     var statusCode: Int?
     var failure: OutboxFailure.Kind?
     var reason: String?
     /// The message for people if it was not delivered.
     var message: String?
+    /// The entry that took its place.
+    var successor: OutboxID?
+    /// The beginning of the server's answer.
+    var reply: OutboxReply?
 }
 
 extension EntrySettlement {
@@ -33,7 +42,8 @@ extension EntrySettlement {
             let outcome = result.outcome.rawValue
             self.init(
                 outcome: outcome, statusCode: result.statusCode,
-                message: "it was \(outcome), and not delivered")
+                message: Self.message(outcome, result.successor), successor: result.successor,
+                reply: result.reply)
         case .dead(let entry):
             let reason = entry.failure?.message
             self.init(
@@ -42,6 +52,11 @@ extension EntrySettlement {
                 message: "\(reason ?? "it cannot be delivered"); 'reach queue show \(entry.id)' has more")
         case .unknown: self.init(outcome: "unknown")
         }
+    }
+
+    static func message(_ outcome: String, _ successor: OutboxID?) -> String {
+        let by = successor.map { " by request \($0)" } ?? ""
+        return "it was \(outcome)\(by), and not delivered"
     }
 }
 
@@ -52,7 +67,9 @@ struct LocalOutboxClient: OutboxClient {
     func enqueue(_ request: OutboxRequest) async throws -> OutboxReceipt { try await outbox.enqueue(request) }
 
     func settlement(of id: OutboxID) async throws -> EntrySettlement {
-        EntrySettlement(try await outbox.settlement(of: id))
+        var settlement = EntrySettlement(try await outbox.settlement(of: id))
+        if settlement.outcome == "dead" { settlement.reply = try await outbox.reply(to: id) }
+        return settlement
     }
 
     func deliver() async throws {
@@ -67,4 +84,12 @@ struct LocalOutboxClient: OutboxClient {
     func pause() async throws { try await outbox.pause() }
     func resume() async throws { try await outbox.resume() }
     func flush() async throws { try await outbox.flush() }
+
+    func hold(gate name: String, reason: String, for time: Duration?) async throws {
+        try await outbox.hold(
+            gate: name, reason: reason, until: time.map { Date(timeIntervalSinceNow: $0 / .seconds(1)) })
+    }
+
+    func release(gate name: String) async throws -> Bool { try await outbox.release(gate: name) }
+    func gates() async throws -> [OutboxGate] { try await outbox.gates() }
 }

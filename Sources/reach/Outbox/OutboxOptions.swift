@@ -137,7 +137,7 @@ extension ExitCode {
         switch error.code {
         case .missingLibrary: self = .unavailable
         case .badRequest: self = .usage
-        case .keyTaken: self = .failure
+        case .keyTaken, .nameTaken: self = .failure
         default: self = .inputOutput
         }
     }

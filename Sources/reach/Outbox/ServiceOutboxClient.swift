@@ -5,6 +5,7 @@ import FoundationEssentials
 import Glibc
 import HTTPTypes
 import Outbox
+import ReachabilityCore
 import Service
 import ServiceCore
 import SessionCore
@@ -30,8 +31,10 @@ struct ServiceOutboxClient: OutboxClient {
         let reply = try call("Enqueue", parameters)
         guard let id = reply["id"]?.string.flatMap({ Int64($0) }), let key = reply["idempotencyKey"]?.string
         else { throw OutboxError(.storage, "\(path): the service answers otherwise than was expected") }
+        let replaced = (reply["replaced"]?.array ?? []).compactMap { $0.string.flatMap { Int64($0) } }
         return OutboxReceipt(
-            id: OutboxID(rawValue: id), idempotencyKey: key, isRepeated: reply["repeated"]?.bool ?? false)
+            id: OutboxID(rawValue: id), idempotencyKey: key, isRepeated: reply["repeated"]?.bool ?? false,
+            replaced: replaced.map { OutboxID(rawValue: $0) })
     }
 
     /// Waits across restarts of the service, such as an update of the package: the request is on the disk.
@@ -60,10 +63,20 @@ struct ServiceOutboxClient: OutboxClient {
         let reply = try answer("WaitOutbox", ["id": .string("\(id)")], until: .max)
         let outcome = reply["outcome"]?.string ?? "unknown"
         let reason = reply["lastError"]?.string
+        let successor = reply["successor"]?.string.flatMap { Int64($0) }.map { OutboxID(rawValue: $0) }
         return EntrySettlement(
             outcome: outcome, statusCode: reply["statusCode"]?.int,
             failure: reply["failure"]?.string.flatMap(OutboxFailure.Kind.init(rawValue:)), reason: reason,
-            message: reason ?? "it was \(outcome), and not delivered")
+            message: reason ?? EntrySettlement.message(outcome, successor), successor: successor,
+            reply: reply["answer"].flatMap { Self.answer($0) })
+    }
+
+    private static func answer(_ value: JSONValue) -> OutboxReply? {
+        guard let status = value["statusCode"]?.int else { return nil }
+        let body = value["body"]?.string.map { Data($0.utf8) }
+        return OutboxReply(
+            statusCode: status, header: value["header"]?.string ?? "",
+            body: body ?? value["bodyBase64"]?.string.flatMap { Data(base64Encoded: $0) } ?? Data())
     }
 
     /// The state directory of the service.
@@ -79,6 +92,31 @@ struct ServiceOutboxClient: OutboxClient {
     func pause() throws { _ = try call("PauseOutbox") }
     func resume() throws { _ = try call("ResumeOutbox") }
     func flush() throws { _ = try call("FlushOutbox") }
+
+    func hold(gate name: String, reason: String, for time: Duration?) throws {
+        var parameters: [String: JSONValue] = ["name": .string(name)]
+        if !reason.isEmpty { parameters["reason"] = .string(reason) }
+        if let time { parameters["for"] = .number(time / .seconds(1)) }
+        _ = try call("HoldGate", parameters)
+    }
+
+    func release(gate name: String) throws -> Bool {
+        try call("ReleaseGate", ["name": .string(name)])["wasHeld"]?.bool ?? false
+    }
+
+    func gates() throws -> [OutboxGate] {
+        (try call("ListGates")["gates"]?.array ?? []).compactMap { gate in
+            guard let name = gate["name"]?.string, let since = gate["since"]?.string.flatMap({ WallTime($0) })
+            else { return nil }
+            return OutboxGate(
+                name: name, reason: gate["reason"]?.string ?? "", since: Self.date(since),
+                until: gate["until"]?.string.flatMap { WallTime($0) }.map { Self.date($0) })
+        }
+    }
+
+    private static func date(_ time: WallTime) -> Date {
+        Date(timeIntervalSince1970: Double(time.nanoseconds) / 1e9)
+    }
 
     private func call(_ method: String, _ parameters: [String: JSONValue] = [:]) throws -> JSONValue {
         do {
@@ -135,6 +173,8 @@ struct ServiceOutboxClient: OutboxClient {
                 advice: "ask as root, or set outbox.group in its configuration to a group of yours")
         case "InvalidParameter": OutboxError(.badRequest, "the service does not take “\(reason)” as it is")
         case "KeyTaken": OutboxError(.keyTaken, reason)
+        case "NameTaken": OutboxError(.nameTaken, reason)
+        case "BadRequest": OutboxError(.badRequest, reason)
         case "Unavailable": Absence(reason: "\(path): \(reason)")
         case "MethodNotFound": OutboxError(.storage, "\(path): the service is older than this program")
         default: OutboxError(.storage, "\(path): \(reason)")
@@ -159,6 +199,14 @@ struct ServiceOutboxClient: OutboxClient {
         if let expires = request.expires {
             parameters["expiresIn"] = .number(max(0, expires.timeIntervalSinceNow))
         }
+        if let name = request.replaces { parameters["replaces"] = .string(name) }
+        if request.unique == .keep { parameters["keep"] = true }
+        if !request.tags.isEmpty { parameters["tags"] = .array(request.tags.sorted().map { .string($0) }) }
+        if let start = request.notBefore { parameters["notBefore"] = .string(OutboxJSON.text(start)) }
+        if let window = request.window { parameters["window"] = .string(window.description) }
+        if request.spread > .zero { parameters["spread"] = .number(request.spread / .seconds(1)) }
+        if let every = request.every { parameters["every"] = .number(every / .seconds(1)) }
+        if !request.gates.isEmpty { parameters["gates"] = .array(request.gates.sorted().map { .string($0) }) }
         if !request.secretFields.isEmpty {
             parameters["secrets"] = .array(
                 request.secretFields.map { field in

@@ -27,15 +27,7 @@ enum OutboxJSON {
     static func write(_ entry: OutboxEntry, _ reply: OutboxReply?, to line: inout TextLine) {
         line.append(literal: "{\"schema\":1,")
         fields(entry, to: &line)
-        line.append(literal: ",\"reply\":")
-        if let reply {
-            line.field(#"{"statusCode":"#, reply.statusCode)
-            line.field(#","header":"#, reply.header)
-            line.field(#","body":"#, String(decoding: reply.body, as: UTF8.self))
-            line.append(literal: "}")
-        } else {
-            line.append(literal: "null")
-        }
+        self.reply(reply, to: &line)
         line.append(literal: "}\n")
     }
 
@@ -46,7 +38,32 @@ enum OutboxJSON {
         line.field(#","outcome":"#, settlement?.outcome ?? "queued")
         line.field(#","statusCode":"#, settlement?.statusCode)
         line.field(#","reason":"#, settlement?.reason)
+        line.append(literal: ",\"replaced\":")
+        line.append(json: receipt.replaced) { line, id in line.append(json: id.rawValue) }
+        line.field(#","successor":"#, settlement?.successor?.rawValue)
+        reply(settlement?.reply, to: &line)
         line.append(literal: "}\n")
+    }
+
+    static func write(_ gates: [OutboxGate], to line: inout TextLine) {
+        line.append(literal: "{\"schema\":1,\"gates\":")
+        line.append(json: gates) { line, gate in
+            line.field(#"{"name":"#, gate.name)
+            line.field(#","reason":"#, gate.reason)
+            line.field(#","since":"#, text(gate.since))
+            line.field(#","until":"#, gate.until.map(text))
+            line.append(literal: "}")
+        }
+        line.append(literal: "}\n")
+    }
+
+    private static func reply(_ reply: OutboxReply?, to line: inout TextLine) {
+        line.append(literal: ",\"reply\":")
+        guard let reply else { return line.append(literal: "null") }
+        line.field(#"{"statusCode":"#, reply.statusCode)
+        line.field(#","header":"#, reply.header)
+        line.field(#","body":"#, String(decoding: reply.body, as: UTF8.self))
+        line.append(literal: "}")
     }
 
     private static func fields(_ entry: OutboxEntry, to line: inout TextLine) {
@@ -68,6 +85,15 @@ enum OutboxJSON {
         line.field(#","reason":"#, entry.failure?.message)
         line.field(#","hold":"#, entry.hold)
         line.field(#","maximumAttempts":"#, entry.maximumAttempts)
+        line.field(#","replaces":"#, entry.replaces)
+        line.append(literal: ",\"tags\":")
+        line.append(json: entry.tags) { line, tag in line.append(json: tag) }
+        line.field(#","notBefore":"#, entry.notBefore.map(text))
+        line.field(#","window":"#, entry.window?.description)
+        line.field(#","everySeconds":"#, entry.every?.components.seconds)
+        line.append(literal: ",\"gates\":")
+        line.append(json: entry.gates) { line, gate in line.append(json: gate) }
+        line.field(#","successor":"#, entry.successor?.rawValue)
     }
 
     /// RFC 3339, as everywhere.

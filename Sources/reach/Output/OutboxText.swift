@@ -15,15 +15,20 @@ enum OutboxText {
         guard !entries.isEmpty else { return text }
         let idWidth = entries.map { "\($0.id)".utf8.count }.max() ?? 0
         let laneWidth = min(entries.map { SafeText.width(style.text($0.lane)) }.max() ?? 0, 20)
+        let stateWidth = entries.map(\.state.rawValue.utf8.count).max() ?? 7
         text += "\n"
         for entry in entries {
             let id = padded("\(entry.id)", idWidth)
             let lane = padded(entry.lane, laneWidth)
             var pieces: [Style.Piece] = [
-                ("  \(id)  \(lane)  ", .plain), (padded(entry.state.rawValue, 7), tone(entry)),
+                ("  \(id)  \(lane)  ", .plain), (padded(entry.state.rawValue, stateWidth), tone(entry)),
                 ("  \(entry.method) \(entry.shownURL)", .plain),
             ]
             if let failure = entry.failure { pieces.append((": \(failure.message)\(tries(entry))", .minor)) }
+            if entry.state == .scheduled, let start = entry.nextAttempt {
+                pieces.append(("; not before \(OutboxJSON.text(start))", .minor))
+            }
+            if !entry.tags.isEmpty { pieces.append((" [\(entry.tags.joined(separator: ", "))]", .minor)) }
             if let hold = entry.hold { pieces.append(("; waits: \(hold)", .doubtful)) }
             text += style.line(pieces, indent: idWidth + 4) + "\n"
         }
@@ -46,6 +51,7 @@ enum OutboxText {
             ("content", AmountText.bytes(entry.bodySize)), ("taken", OutboxJSON.text(entry.created)),
         ]
         if let expires = entry.expires { rows.append(("expires", OutboxJSON.text(expires))) }
+        rows += plan(entry)
         rows.append(("failures", "\(entry.attempts)"))
         if let next = entry.nextAttempt { rows.append(("next try", OutboxJSON.text(next))) }
         if let failure = entry.failure { rows.append(("reason", failure.message)) }
@@ -60,6 +66,33 @@ enum OutboxText {
             }
         }
         return text
+    }
+
+    /// What only some entries have.
+    private static func plan(_ entry: OutboxEntry) -> [(String, String)] {
+        let rows: [(String, String?)] = [
+            ("replaces", entry.replaces),
+            ("tags", entry.tags.isEmpty ? nil : entry.tags.joined(separator: ", ")),
+            ("earliest", entry.notBefore.map { OutboxJSON.text($0) }), ("window", entry.window?.description),
+            ("every", entry.every.map { DurationText.people($0) }),
+            ("gates", entry.gates.isEmpty ? nil : entry.gates.joined(separator: ", ")),
+        ]
+        return rows.compactMap { row in row.1.map { (row.0, $0) } }
+    }
+
+    static func gates(_ gates: [OutboxGate], _ style: Style) -> String {
+        guard !gates.isEmpty else { return style.text("no gate is held") + "\n" }
+        let width = min(gates.map { SafeText.width(style.text($0.name)) }.max() ?? 0, 20)
+        return gates.map { gate in
+            let end = gate.until.map { ", until \(OutboxJSON.text($0))" } ?? ""
+            let reason = gate.reason.isEmpty ? "" : ": \(gate.reason)"
+            let line = style.line(
+                [
+                    (padded(gate.name, width), .doubtful),
+                    ("  held since \(OutboxJSON.text(gate.since))\(end)\(reason)", .plain),
+                ], indent: width + 2)
+            return line + "\n"
+        }.joined()
     }
 
     private static func summary(_ counts: OutboxCounts, now: WallTime, _ style: Style) -> String {

@@ -171,9 +171,9 @@ async def do_drip(request):
 
 
 async def do_hold(request):
-    """/hold/NAME: echoes once /release/NAME has been asked for."""
+    """/hold/NAME?status=200: echoes once /release/NAME has been asked for."""
     await request.wire.race(request.application.counters.gate(request.words[1]).wait())
-    return Response.json(await echo(request))
+    return Response.json(await echo(request), request.number("status", 200))
 
 
 async def packed(request, encoding, pack):

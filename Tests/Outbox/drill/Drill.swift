@@ -9,9 +9,13 @@ import Outbox
 ///
 ///     drill enqueue FOLDER URL FIRST COUNT LANES BATCH
 ///         "took NUMBER KEY" for each, when it is on the disk
+///     drill replace FOLDER URL FIRST COUNT LANES BATCH
+///         the same with a name for each lane; every third is scheduled, every fourth has a window that is
+///         always open, every fifth names a gate that is held now and then
 ///     drill deliver FOLDER     "sent ID" for each, when it has left; until standard input ends
 ///     drill drain FOLDER       the same, until nothing waits
 ///     drill measure FOLDER COUNT     the times of enqueueing, opening and listing
+///     drill window WINDOW FROM COUNT     the next openings by this process's time zone
 @main
 enum Drill {
     static func main() async {
@@ -19,11 +23,13 @@ enum Drill {
         do {
             switch (arguments.first, arguments.count) {
             case ("enqueue", 7): try await enqueue(arguments)
+            case ("replace", 7): try await enqueue(arguments, replaces: true)
             case ("deliver", 2): try await deliver(arguments[1], drains: false)
             case ("drain", 2): try await deliver(arguments[1], drains: true)
             case ("measure", 3):
                 try await Measure(folder: arguments[1], count: Int(arguments[2]) ?? 1_000).run()
-            default: throw OutboxError(.badRequest, "drill enqueue|deliver|drain|measure …")
+            case ("window", 4): openings(arguments[1], Int64(arguments[2]) ?? 0, Int(arguments[3]) ?? 1)
+            default: throw OutboxError(.badRequest, "drill enqueue|deliver|drain|measure|window …")
             }
         } catch {
             say("failed \(error)")
@@ -48,6 +54,7 @@ enum Drill {
             case .damaged(let path, let reason, let count): say("damaged \(path) \(count) \(reason)")
             case .storageFailed(let text): say("storage \(text)")
             case .delivered(let id, _): say("sent \(id)")
+            case .replaced(let id, let successor): say("replaced \(id) \(successor)")
             case .died(let id, let failure): say("died \(id) \(failure)")
             default: break
             }
@@ -55,29 +62,53 @@ enum Drill {
     }
 
     /// The number is in URL, key and content, so that the other end can compare.
-    static func request(_ number: Int, _ url: String, lanes: Int) throws -> OutboxRequest {
+    static func request(_ number: Int, _ url: String, lanes: Int, kind: String = "") throws -> OutboxRequest {
         let lane = number % lanes
         // Every seventh is large enough for a file of its own; every fifth frees many pages.
         let size = number % 7 == 0 ? 70_000 : number % 5 == 0 ? 20_000 : 20
         let text = "\(number) " + String(repeating: "x", count: size)
         var request = try OutboxRequest(
-            "\(url)/take?n=\(number)&lane=\(lane)", body: .data(Data(text.utf8)))
+            "\(url)/take?n=\(number)&lane=\(kind)\(lane)", body: .data(Data(text.utf8)))
         request.lane = "lane-\(lane)"
         return request
     }
 
-    static func enqueue(_ arguments: [String]) async throws {
+    /// The same with a name for each lane, and times and gates for some.
+    static func planned(_ number: Int, _ url: String, lanes: Int) throws -> OutboxRequest {
+        var request = try Self.request(number, url, lanes: lanes, kind: "state-")
+        let lane = number % lanes
+        request.lane = "state-\(lane)"
+        request.replaces = "state-\(lane)"
+        request.tags = ["drill"]
+        if number % 3 == 0 { request.notBefore = Date(timeIntervalSinceNow: 0.05) }
+        if number % 4 == 0 { request.window = OutboxWindow("00:00-24:00") }
+        if number % 5 == 0 { request.gates = ["drill"] }
+        return request
+    }
+
+    static func enqueue(_ arguments: [String], replaces: Bool = false) async throws {
         let outbox = try await open(arguments[1])
         let (first, count) = (Int(arguments[3]) ?? 0, Int(arguments[4]) ?? 0)
         let (lanes, batch) = (Int(arguments[5]) ?? 1, max(Int(arguments[6]) ?? 1, 1))
         var number = first
         while number < first + count {
             let numbers = number..<min(number + batch, first + count)
-            let requests = try numbers.map { try request($0, arguments[2], lanes: lanes) }
+            let requests = try numbers.map {
+                replaces
+                    ? try planned($0, arguments[2], lanes: lanes)
+                    : try request($0, arguments[2], lanes: lanes)
+            }
             do {
+                // Held for a second at most, whatever kills this process.
+                if replaces, number % 2 == 0 {
+                    try await outbox.hold(gate: "drill", until: Date(timeIntervalSinceNow: 1))
+                } else if replaces {
+                    try await outbox.release(gate: "drill")
+                }
                 let receipts = try await outbox.enqueue(requests)
                 for (number, receipt) in zip(numbers, receipts) {
-                    say("took \(number) \(receipt.id) \(receipt.idempotencyKey)")
+                    let former = receipt.replaced.map(\.description).joined(separator: ",")
+                    say("took \(number) \(receipt.id) \(receipt.idempotencyKey) \(former)")
                 }
             } catch let error as OutboxError where error.code == .diskFull {
                 say("full \(number)")
@@ -86,6 +117,18 @@ enum Drill {
         }
         await outbox.close()
         say("done")
+    }
+
+    /// "START END" for each opening.
+    static func openings(_ text: String, _ from: Int64, _ count: Int) {
+        guard let window = OutboxWindow(text) else { return say("no window") }
+        LocalZone.refresh()
+        var now = from * 1_000
+        for _ in 0..<count {
+            guard let opening = window.opening(at: now, LocalZone.offset) else { break }
+            say("\(opening.start / 1_000) \(opening.end / 1_000)")
+            now = opening.end
+        }
     }
 
     static func deliver(_ folder: String, drains: Bool) async throws {

@@ -2,6 +2,7 @@
 
 import Dispatch
 import EventLoop
+import FoundationEssentials
 import Glibc
 import Outbox
 import ReachabilityCore
@@ -150,5 +151,79 @@ struct OutboxServiceTests {
         #expect(answer == .noSuchEntry("78"))
         await service.stop()
         #expect(answers.elements.count == 2)
+    }
+
+    /// The members of replies, those of entries apart.
+    private func words(_ replies: [VarlinkReply]) throws -> [String] {
+        try replies.map { reply in
+            let members = try JSONValue(parsing: Data(reply.parameters))
+            if let error = reply.error { return String(error.split(separator: ".").last ?? "") }
+            let words = ["event", "id", "outcome", "successor"].compactMap { members[$0]?.string }
+            return (words + [reply.continues ? "…" : "."]).joined(separator: " ")
+        }
+    }
+
+    @Test(
+        "OBX-072 Clients follow one entry to its end, or a lane; who reads too little is refused; the end of the service is told"
+    )
+    func following() async throws {
+        let service = try await service(in: try ScratchFolder("reach-service"))
+        let (answers, one, lane, slow) = (
+            EventLog<VarlinkReply>(), EventLog<VarlinkReply>(), EventLog<VarlinkReply>(),
+            EventLog<VarlinkReply>()
+        )
+        func ask(_ call: OutboxCall) async throws -> JSONValue {
+            let count = answers.elements.count
+            _ = try await service.ask { $0.answerOutbox(call) { answers.append($0) } }
+            return try JSONValue(parsing: Data(await answers.wait(forCount: count + 1)[count].parameters))
+        }
+        func draft() -> OutboxCall.Draft {
+            var draft = OutboxCall.Draft("http://127.0.0.1:1/")
+            draft.lane = "l"
+            (draft.plan.replaces, draft.plan.gates) = ("state", ["g"])
+            return draft
+        }
+        _ = try await ask(.holdGate(name: "g", reason: "closed", time: nil))
+        #expect(try await ask(.listGates)["gates"]?.array?.first?["reason"]?.string == "closed")
+        #expect(try await ask(.enqueue(draft()))["id"]?.string == "1")
+        _ = try await service.ask { service in
+            service.followEntries("1", lane: nil, tag: nil, for: 1) {
+                one.append($0)
+                return $0.continues ? 0 : nil
+            }
+            service.followEntries(nil, lane: "l", tag: nil, for: 2) {
+                lane.append($0)
+                return 0
+            }
+            service.followEntries(nil, lane: nil, tag: nil, for: 3) {
+                slow.append($0)
+                return 2 << 20
+            }
+            service.followEntries("99", lane: nil, tag: nil, for: 4) {
+                slow.append($0)
+                return nil
+            }
+        }
+        #expect(try words(await one.wait(forCount: 2)) == ["present 1 …", "ready …"])
+        let held = try JSONValue(parsing: Data(one.elements[0].parameters))["entry"]
+        #expect(held?["hold"]?.string == "gate g is held: closed" && held?["replaces"]?.string == "state")
+        #expect(try words(await lane.wait(forCount: 2)) == ["present 1 …", "ready …"])
+        #expect(
+            try words(await slow.wait(forCount: 3)).sorted() == [
+                "LimitReached", "NoSuchEntry", "present 1 …",
+            ])
+        #expect(try await service.ask { $0.waitCount } == 2)
+        let second = try await ask(.enqueue(draft()))
+        #expect(second["id"]?.string == "2" && second["replaced"]?.array?.first?.string == "1")
+        #expect(try words(await one.wait(forCount: 3)).last == "left 1 replaced 2 .")
+        #expect(
+            try words(await lane.wait(forCount: 4)).suffix(2).sorted() == [
+                "left 1 replaced 2 …", "present 2 …",
+            ])
+        #expect(try await ask(.releaseGate(name: "g"))["wasHeld"]?.bool == true)
+        let removed = try await ask(.removeAll(OutboxCall.Choice(lane: "l")))
+        #expect(removed["ids"]?.array?.first?.string == "2")
+        await service.stop()
+        #expect(try words(lane.elements).last == "Unavailable")
     }
 }

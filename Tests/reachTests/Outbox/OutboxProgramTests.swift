@@ -232,6 +232,74 @@ struct OutboxProgramTests {
         #expect(try await reach("send", url, "--maximum-attempts", "0").code == 64)
     }
 
+    @Test(
+        "OBX-073 only the newest of a name is kept, or the first; entries are listed, retried and removed by tag and status"
+    )
+    func names() async throws {
+        let url = origin.url("/post?key=\(account)")
+        #expect(try await reach("send", url, "--replaces", "state", "--tag", "a").text == "1\n")
+        let second = try await reach("send", url, "--replaces", "state", "--tag", "a", "--tag", "b", "--json")
+        #expect(second.text.contains("\"id\":2,") && second.text.contains("\"replaced\":[1]"), "\(second)")
+        #expect(try await reach("queue").text.contains("; waits: request 2 takes its place"))
+        let kept = try await reach("send", url, "--replaces", "state", "--keep", "--json")
+        #expect(kept.text.contains("\"id\":2,") && kept.text.contains("\"repeated\":true"), "\(kept)")
+        let other = try await reach("send", url, "--replaces", "state", "--lane", "other")
+        #expect(other.code == 1 && other.errors.contains("a name belongs to one lane"), "\(other)")
+        let list = try await reach("queue", "list", "--tag", "b", "--json")
+        #expect(
+            list.text.contains("\"replaces\":\"state\",\"tags\":[\"a\",\"b\"],\"notBefore\":null")
+                && !list.text.contains("\"id\":1,"), "\(list)")
+        let now = try await reach("send", url, "--replaces", "state", "--now", "--json")
+        #expect(now.code == 0 && now.text.contains("\"reply\":{\"statusCode\":200"), "\(now)")
+        #expect(try await origin.count(account) == 1)
+        for status in ["404", "422"] {
+            #expect(
+                try await reach("send", origin.url("/status/\(status)?key=\(account)"), "--tag", "c", "--now")
+                    .code == 4)
+        }
+        #expect(try await reach("queue", "pause").code == 0)
+        let retried = try await reach("queue", "retry", "--all", "--status", "404", "--tag", "c")
+        #expect(retried.code == 0 && retried.text.split(separator: "\n").count == 1, "\(retried)")
+        #expect(try await reach("queue", "remove").code == 64)
+        #expect(try await reach("queue", "remove", "1", "--tag", "c").code == 64)
+        let removed = try await reach("queue", "remove", "--tag", "c")
+        #expect(removed.code == 0 && removed.text.split(separator: "\n").count == 2, "\(removed)")
+        #expect(try await reach("queue", "remove", "--all").code == 0)
+    }
+
+    @Test("OBX-074 a time, a window, a period and a gate are shown; a gate is held, listed and released")
+    func times() async throws {
+        let url = origin.url("/post?key=\(account)")
+        let sent = try await reach(
+            "send", url, "--replaces", "r", "--not-before", "2199-03-01T02:00:00Z", "--every", "24h",
+            "--window",
+            "sat,sun 22:00-06:00", "--spread", "30m", "--gate", "battery")
+        #expect(sent.code == 0 && sent.text == "1\n", "\(sent)")
+        let shown = try await reach("queue", "show", "1").text
+        for line in [
+            "entry     1, scheduled", "replaces  r", "earliest  2199-03-01T02:00:00.000Z",
+            "window    sat,sun 22:00-06:00",
+            "every     1 d", "gates     battery",
+        ] { #expect(shown.contains(line), "\(line): \(shown)") }
+        #expect(try await reach("queue", "--state", "scheduled").text.contains("; not before 2199-03-01T02:"))
+        #expect(try await reach("queue", "gates").text == "no gate is held\n")
+        #expect(try await reach("queue", "hold", "battery", "--reason", "12 %", "--for", "1h").code == 0)
+        let gates = try await reach("queue", "gates", "--json")
+        #expect(
+            gates.text.hasPrefix(#"{"schema":1,"gates":[{"name":"battery","reason":"12 %","since":"2"#),
+            "\(gates)")
+        #expect(try await reach("queue", "gates").text.hasPrefix("battery  held since 2"))
+        #expect(try await reach("queue", "release", "battery").code == 0)
+        let again = try await reach("queue", "release", "battery")
+        #expect(again.code == 1 && again.errors.contains("is not held"), "\(again)")
+        for words in [
+            ["--keep"], ["--every", "24h"], ["--every", "10s", "--replaces", "x"], ["--window", "2-5"],
+            ["--not-before", "soon"], ["--spread", "5"], ["--tag", ""],
+        ] { #expect(try await reach(["send", url] + words).code == 64, "\(words)") }
+        let given = try GivenTime("+90m").date(from: Date(timeIntervalSince1970: 0))
+        #expect(given == Date(timeIntervalSince1970: 5_400))
+    }
+
     @Test("what cannot be taken says why")
     func refusals() async throws {
         for arguments in [

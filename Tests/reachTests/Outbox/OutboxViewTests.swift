@@ -64,6 +64,44 @@ struct OutboxViewTests {
         #expect(OutboxText.list(OutboxCounts(), [], now: now, wide) == "the outbox is empty\n")
     }
 
+    @Test("OBX-076 what only some entries have, and gates, as text and JSON")
+    func planned() throws {
+        let planned = OutboxEntry(
+            id: OutboxID(rawValue: 12), state: .scheduled, lane: "state", priority: 0, method: "POST",
+            url: "https://api.example.com/state", networkCondition: .any, idempotencyKey: "k-12", bodySize: 9,
+            created: moment, expires: nil, attempts: 0, nextAttempt: moment + 5_400, failure: nil,
+            replaces: "meter-state", tags: ["meter", "night"], notBefore: moment + 3_600,
+            window: OutboxWindow("sat,sun 22:00-06:00"), every: .seconds(86_400), gates: ["battery"])
+        let held = OutboxEntry(
+            id: OutboxID(rawValue: 13), state: .waiting, lane: "log", priority: 0, method: "POST",
+            url: "https://api.example.com/log", networkCondition: .any, idempotencyKey: "k-13", bodySize: 9,
+            created: moment, expires: nil, attempts: 0, nextAttempt: nil, failure: nil,
+            hold: "gate battery is held: below 20 %", gates: ["battery"], successor: OutboxID(rawValue: 14))
+        let gates = [
+            OutboxGate(name: "battery", reason: "below 20 %", since: moment, until: moment + 3_600),
+            OutboxGate(name: "maintenance", reason: "", since: moment, until: nil),
+        ]
+        let style = Style(width: 80)
+        let text =
+            OutboxText.list(counts, [planned, held], now: WallTime(moment), style)
+            + OutboxText.show(planned, nil, style) + OutboxText.gates(gates, style)
+            + OutboxText.gates([], style)
+        try Golden.check(text, "queue-planned-80.txt")
+        for line in text.split(separator: "\n") { #expect(SafeText.width(String(line)) <= 80, "\(line)") }
+        var line = TextLine()
+        OutboxJSON.write(planned, reply, to: &line)
+        OutboxJSON.write(held, nil, to: &line)
+        OutboxJSON.write(gates, to: &line)
+        let receipt = OutboxReceipt(
+            id: OutboxID(rawValue: 14), idempotencyKey: "k", replaced: [OutboxID(rawValue: 13)])
+        let result = OutboxResult(
+            id: receipt.id, outcome: .replaced, statusCode: nil, date: moment,
+            successor: OutboxID(rawValue: 15),
+            reply: reply)
+        OutboxJSON.write(receipt, EntrySettlement(.left(result)), to: &line)
+        try Golden.check(line.text, "queue-planned.json")
+    }
+
     @Test("JSON")
     func json() throws {
         var line = TextLine()

@@ -86,7 +86,7 @@ struct ServeOutboxTests {
     }
 
     @Test(
-        "FLD-035 FLD-040 reach send and reach queue go through the service: everything of a request arrives, and its end is told"
+        "FLD-035 FLD-040 OBX-075 reach send and reach queue go through the service: everything of a request arrives, and its end is told"
     )
     func program() async throws {
         let lab = try await ServeLab()
@@ -133,6 +133,29 @@ struct ServeOutboxTests {
         #expect(await server.output.comes { $0.contains { $0.hasPrefix("PUT /c 800000 long") } })
         #expect(try await reach(lab, "queue", "pause").status == .exited(0))
         _ = try await reach(lab, "send", "http://ann:s3cret@10.0.0.1:8080/d")
+        let planned = try await reach(
+            lab, "send", "http://10.0.0.1:8080/e", "--replaces", "n", "--tag", "t", "--not-before", "+2h",
+            "--window",
+            "01:00-05:00", "--every", "24h", "--gate", "g", "--json")
+        #expect(planned.status == .exited(0), "\(planned.errors)")
+        let kept = try await reach(
+            lab, "send", "http://10.0.0.1:8080/e", "--replaces", "n", "--keep", "--json")
+        #expect(kept.text.contains(#""repeated":true"#), "\(kept)")
+        let elsewhere = try await reach(
+            lab, "send", "http://10.0.0.1:8080/e", "--replaces", "n", "--lane", "other")
+        #expect(
+            elsewhere.status == .exited(1) && elsewhere.errors.contains("belongs to one lane"), "\(elsewhere)"
+        )
+        let short = try await reach(lab, "send", "http://10.0.0.1:8080/e", "--replaces", "n", "--every", "5s")
+        #expect(short.status == .exited(64) && short.errors.contains("1 minute"), "\(short)")
+        let tagged = try await lab.ask("ListOutbox", #"{"tag":"t"}"#)
+        #expect(
+            tagged.contains(#""state": "scheduled""#) && tagged.contains(#""window": "01:00-05:00""#),
+            "\(tagged)")
+        #expect(try await reach(lab, "queue", "hold", "g", "--reason", "low").status == .exited(0))
+        #expect(try await reach(lab, "queue", "gates").text.contains("low"))
+        #expect(try await reach(lab, "queue", "release", "g").status == .exited(0))
+        #expect(try await reach(lab, "queue", "release", "g").status == .exited(1))
         let shown = try await lab.ask("ListOutbox")
         #expect(shown.contains(#""url": "http://10.0.0.1:8080/d""#) && !shown.contains("s3cret"), "\(shown)")
         let gone = try await lab.ask("WaitOutbox", #"{"id":"77"}"#)
