@@ -23,8 +23,8 @@ extension OutboxEngine {
         return { [unowned self] in machine.isInFlight($0) }
     }
 
-    /// Removes a part of what has expired or is replaced, none in flight, and has scheduled entries wait whose
-    /// time has come; true if there may be more.
+    /// Removes a part of what has expired or is replaced, none in flight, and has scheduled entries wait
+    /// whose time has come; true if there may be more.
     ///
     /// What the manager holds is cancelled first, and removed after that.
     func bringUpToDate(now: Int64) throws(OutboxError) -> Bool {

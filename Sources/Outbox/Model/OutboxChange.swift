@@ -8,7 +8,8 @@ public enum OutboxChange: Sendable, Equatable {
     case ready
     /// Another state, failure, time or reason for waiting.
     case changed(OutboxEntry)
-    /// It is a dead letter, with the server's answer; it may be retried. Also the first report of such an entry.
+    /// It is a dead letter, with the server's answer; it may be retried. Also the first report of such an
+    /// entry.
     case died(OutboxEntry, OutboxReply?)
     /// How many bytes of its content were sent in the attempt under way; of contents from 64 KiB on, a few
     /// times a second.
