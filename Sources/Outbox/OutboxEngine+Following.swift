@@ -41,7 +41,7 @@ extension OutboxEngine {
         following.followers[number] = follower
         if following.subscription == nil {
             let bound = LoopBound(self, to: reactor)
-            following.subscription = broadcaster.subscribe { event in bound.here { $0.note(event.scope) } }
+            following.subscription = broadcaster.subscribe { event in bound.here { $0.mark(event.scope) } }
         }
         do throws(OutboxError) {
             if case .entry(let id) = target {
@@ -80,7 +80,7 @@ extension OutboxEngine {
         for number in following.followers.keys.sorted() { unfollow(number, isOver: true) }
     }
 
-    private func note(_ scope: OutboxEvent.Scope) {
+    private func mark(_ scope: OutboxEvent.Scope) {
         switch scope {
         case .none: return
         case .all: following.touchesAll = true

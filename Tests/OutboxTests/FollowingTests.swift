@@ -102,7 +102,7 @@ import Testing
         await other.close()
     }
 
-    @Test("OBX-062 The bytes of a large content are told while it is sent, up to the last")
+    @Test("OBX-062 The bytes of a large content are changed while it is sent, up to the last")
     func progress() async throws {
         let outbox = try await lab.open()
         var request = try OutboxRequest(to: lab.origin.url("/upload?key=\(lab.account)"))
@@ -112,14 +112,14 @@ import Testing
         let changes = collect(outbox.changes(of: id))
         try await outbox.startDelivery(with: OutboxLab.manager())
         try await outbox.resume()
-        let told = await changes.value
-        let sent = told.compactMap { if case .progress(id, let sent, 3_000_000) = $0 { sent } else { nil } }
-        #expect(sent.last == 3_000_000 && sent == sent.sorted(), "\(words(told))")
-        #expect(words(told).last == "left \(id) delivered")
+        let changed = await changes.value
+        let sent = changed.compactMap { if case .progress(id, let sent, 3_000_000) = $0 { sent } else { nil } }
+        #expect(sent.last == 3_000_000 && sent == sent.sorted(), "\(words(changed))")
+        #expect(words(changed).last == "left \(id) delivered")
         await outbox.close()
     }
 
-    @Test("OBX-063 A thousand at once: the next are told when some of these have left")
+    @Test("OBX-063 A thousand at once: the next are changed when some of these have left")
     func bounded() {
         var follower = EntryFollower(.selection(OutboxSelection()))
         func entry(_ id: Int64, _ state: OutboxEntry.State = .waiting) -> OutboxEntry {

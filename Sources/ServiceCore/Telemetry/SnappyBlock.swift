@@ -2,29 +2,29 @@
 
 /// The block format of snappy (github.com/google/snappy, format_description.txt), which remote write wants.
 package enum SnappyBlock {
-    /// Compresses by taking the last place that began with the same four bytes.
+    /// Compresses by taking the last offset that began with the same four bytes.
     package static func compress(_ input: [UInt8]) -> [UInt8] {
         var output = ProtobufWriter()
         output.append(varint: UInt64(input.count))
         var bytes = output.bytes
-        // By a hash of four bytes, one more than the place where they were last.
-        var places = [Int](repeating: 0, count: 1 << tableBits)
+        // By a hash of four bytes, one more than the offset where they were last.
+        var slots = [Int](repeating: 0, count: 1 << tableBits)
         var (literal, position) = (0, 0)
         while position + 4 <= input.count {
             let word = word(input, position)
             let slot = Int((word &* 0x1E35_A7BD) >> (32 - tableBits))
-            let place = places[slot] - 1
-            places[slot] = position + 1
-            guard place >= 0, position - place <= longestOffset, self.word(input, place) == word else {
+            let earlier = slots[slot] - 1
+            slots[slot] = position + 1
+            guard earlier >= 0, position - earlier <= longestOffset, self.word(input, earlier) == word else {
                 position += 1
                 continue
             }
             var length = 4
-            while position + length < input.count, input[place + length] == input[position + length] {
+            while position + length < input.count, input[earlier + length] == input[position + length] {
                 length += 1
             }
             append(literal: input[literal..<position], to: &bytes)
-            append(copyOf: length, from: position - place, to: &bytes)
+            append(copyOf: length, from: position - earlier, to: &bytes)
             position += length
             literal = position
         }

@@ -148,8 +148,8 @@ package struct TelemetryLog: Sendable {
 
 extension TelemetryLog.Metric {
     fileprivate mutating func add(_ samples: [MetricSample], sample number: Int) {
-        for (place, sample) in samples.enumerated() {
-            let index = index(of: sample.labels, near: place)
+        for (position, sample) in samples.enumerated() {
+            let index = index(of: sample.labels, near: position)
             series[index].points.append(.init(sample: number, number: sample.number))
             series[index].isAlive = true
         }
