@@ -113,7 +113,9 @@ import Testing
         try await outbox.startDelivery(with: OutboxLab.manager())
         try await outbox.resume()
         let changed = await changes.value
-        let sent = changed.compactMap { if case .progress(id, let sent, 3_000_000) = $0 { sent } else { nil } }
+        let sent = changed.compactMap {
+            if case .progress(id, let sent, 3_000_000) = $0 { sent } else { nil }
+        }
         #expect(sent.last == 3_000_000 && sent == sent.sorted(), "\(words(changed))")
         #expect(words(changed).last == "left \(id) delivered")
         await outbox.close()
