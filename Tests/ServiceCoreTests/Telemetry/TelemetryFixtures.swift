@@ -115,7 +115,7 @@ struct WrittenSeries: Equatable {
                     // A value of zero is not written.
                     #expect(
                         field == 2 && parts.last?.field == 2 && parts.dropLast().allSatisfy { $0.field == 1 })
-                    let numbers = parts.map { part in
+                    let numbers = parts.map { part -> UInt64 in
                         if case .number(let number) = part.value { number } else { 0 }
                     }
                     series.samples.append((numbers.count == 1 ? [0] : []) + numbers)

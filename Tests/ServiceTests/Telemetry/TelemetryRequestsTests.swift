@@ -124,13 +124,17 @@ struct TelemetryRequestsTests {
         let folder = try ScratchFolder("reach-service")
         // A file in the folder's place is an obstacle even for root.
         try "".write(toFile: folder("outbox"), atomically: false, encoding: .utf8)
-        let bench = try await ServiceBench(in: folder) { _, _, _ in OutboxService() }
         let stored = EventLog<String?>()
-        let (resource, log) = (resource, log())
-        _ = try await bench.ask { service in
-            service.store(log.batch(offset: 0, start: 0), resource, .init()) { stored.append($0) }
+        let (resource, log, loop) = (resource, log(), try Reactor(name: "telemetry-requests"))
+        let bench = try await ServiceBench(in: folder, reactor: loop) { _, _, _ in
+            let service = OutboxService()
+            // Runs between the start and the result of the first attempt, which comes from another thread.
+            LoopBound(service, to: loop).perform { service in
+                service.store(log.batch(offset: 0, start: 0), resource, .init()) { stored.append($0) }
+            }
+            return service
         }
-        #expect(await stored.wait(forCount: 1).first.map { $0 != nil } == true)
+        #expect(await stored.wait(forCount: 1).first == "the outbox is not open")
         await bench.log.wait(forCount: 1)
         _ = try await bench.ask { service in
             service.store(log.batch(offset: 0, start: 0), resource, .init()) { stored.append($0) }
