@@ -30,6 +30,8 @@ struct FirstConnectionTests {
         return lab
     }
 
+    // Kept by libcurl alone, too, where few begin at once (CURLOPT_PIPEWAIT); UPL-498 shows what it does not
+    // keep.
     @Test("UPL-493 over HTTP/2 all share the first connection, whatever the limit", arguments: [2, 6, 1000])
     func multiplexed(_ limit: Int) async throws {
         let (all, connections) = try await outcomes(lab(limit: limit), .h2)
@@ -64,10 +66,14 @@ struct FirstConnectionTests {
     func suspended() async throws {
         let lab = try await lab(limit: 6)
         let first = try lab.manager.dataTask(with: lab.request("/get", at: .h2))
-        first.resume()
-        first.suspend()
         let second = try lab.manager.dataTask(with: lab.request("/get", at: .h2))
-        second.resume()
+        // On the loop, which begins the first one meanwhile, and cannot end its handshake.
+        await withTaskExecutorPreference(try lab.manager.transferExecutor) {
+            first.resume()
+            await Task.yield()
+            first.suspend()
+            second.resume()
+        }
         #expect(await second.outcome().response?.statusCode == 200)
         first.cancel()
     }
