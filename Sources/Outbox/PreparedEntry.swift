@@ -111,7 +111,8 @@ struct PreparedEntry: Sendable {
             }
             guard request.replaces != nil else {
                 throw OutboxError(
-                    .badRequest, "periodic work needs a name", advice: "give it one, by which it is replaced")
+                    .badRequest, "periodic work needs a name",
+                    advice: "choose a name, which all of its requests have")
             }
         }
         if let start = request.notBefore, let end = request.expires, end <= start {

@@ -11,7 +11,8 @@ extension TwoPaths {
             import http.server
             class Portal(http.server.BaseHTTPRequestHandler):
                 def answer(self):
-                    print(self.client_address[0], self.path, flush=True)
+                    # One write for each line: a request has a thread of its own.
+                    print(f'{self.client_address[0]} {self.path}\\n', end='', flush=True)
                     own = self.connection.getsockname()[0]
                     self.send_response(302)
                     self.send_header('Location', f'http://{own}:8090/login')

@@ -22,7 +22,8 @@ struct DoctorTrustTests {
             def do_GET(self):
                 isClear = self.server.server_port == 80
                 names = ' '.join(sorted(name.lower() for name in self.headers))
-                print('clear' if isClear else 'tls', self.requestline, names, flush=True)
+                # One write for each line: a request has a thread of its own.
+                print(f"{'clear' if isClear else 'tls'} {self.requestline} {names}\\n", end='', flush=True)
                 self.send_response(302 if isClear and portal else 200)
                 if isClear and portal: self.send_header('Location', portal)
                 self.send_header('Content-Length', '0')

@@ -18,7 +18,8 @@ struct PortalOutboxTests {
             def answer(self):
                 self.rfile.read(int(self.headers["Content-Length"] or 0))
                 portal = self.client_address[0].startswith("10.1.")
-                print("portal" if portal else "origin", self.command, self.path, flush=True)
+                # One write for each line: a request has a thread of its own.
+                print(f"{'portal' if portal else 'origin'} {self.command} {self.path}\\n", end="", flush=True)
                 self.send_response(int(sys.argv[1]) if portal else 204)
                 if portal: self.send_header("Location", "http://login.example/")
                 self.end_headers()
