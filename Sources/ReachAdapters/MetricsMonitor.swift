@@ -17,6 +17,9 @@
         /// `http_client_exchange_duration`, `http_client_first_byte` and, for new connections,
         /// `http_client_connect`. Addresses and hosts are no dimensions, since there may be very many.
         ///
+        /// A refusal by its status, such as 404, is an answer: the task has succeeded, and the exchange is
+        /// counted as `4xx`.
+        ///
         /// - Parameters:
         ///   - prefix: begins each label.
         ///   - dimensions: go with each metric, such as the name of the service.

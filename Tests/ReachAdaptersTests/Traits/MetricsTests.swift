@@ -45,7 +45,7 @@
 
         @Test("API-400 metrics: tasks by outcome, exchanges by status, bytes, durations")
         func outcomes() async throws {
-            let manager = URLSessionManager { request in
+            let manager = URLSessionManager(responseSerializer: HTTPResponseSerializer()) { request in
                 switch request.path {
                 case "/content": .data(Data(count: 1000))
                 case "/missing": .status(404)
@@ -60,8 +60,9 @@
             try await run(SessionRequest("\(base)/missing"), on: manager)
             try await run(SessionRequest("\(base)/nobody"), on: manager)
             try await run(SessionRequest("\(base)/silence"), on: manager, cancelled: true)
-            #expect(try count("tasks", [("outcome", "succeeded")]) == 1)
-            #expect(try count("tasks", [("outcome", "failed")]) == 2)
+            // A refusal is an answer.
+            #expect(try count("tasks", [("outcome", "succeeded")]) == 2)
+            #expect(try count("tasks", [("outcome", "failed")]) == 1)
             #expect(try count("tasks", [("outcome", "cancelled")]) == 1)
             #expect(try count("exchanges", [("status", "2xx")]) == 1)
             #expect(try count("exchanges", [("status", "4xx")]) == 1)
@@ -74,7 +75,7 @@
 
         @Test("API-400 metrics: repeated tries, and transfers that have lost their path")
         func repetitions() async throws {
-            let manager = URLSessionManager { request in
+            let manager = URLSessionManager(responseSerializer: HTTPResponseSerializer()) { request in
                 switch (request.path, request.attempt) {
                 case ("/busy", 1...2): .status(503)
                 case ("/lost", 1): .pathLost("eth0: no carrier")
@@ -105,7 +106,9 @@
             #expect(try timings("connect") == 1)
             #expect(try factory.expectTimer("p_connect", [("service", "s")]).values.allSatisfy { $0 > 0 })
 
-            let answered = URLSessionManager { _ in .status(204) }
+            let answered = URLSessionManager(responseSerializer: HTTPResponseSerializer()) { _ in
+                .status(204)
+            }
             attach(to: answered)
             try await run(SessionRequest("http://127.0.0.1/"), on: answered)
             #expect(try count("tasks", [("outcome", "succeeded")]) == 2)

@@ -68,7 +68,7 @@
                 switch request.attempt {
                 case 1: .status(503)
                 case 2: .pathLost("eth0: no carrier")
-                default: .failure(.cannotConnectToHost)
+                default: .failure(.badServerResponse)
                 }
             }
             var policy = RetryPolicy()
