@@ -1,8 +1,9 @@
 // swift-tools-version: 6.2
 // SPDX-License-Identifier: Apache-2.0
 // The tests of the adapters, in a package that depends on Reach as a program does, so that each trait can be
-// had alone. Tests/run traits swift test --package-path Tests/ReachAdaptersTests --scratch-path .build-traits
-// --traits Metrics
+// had alone.
+//   Tests/run traits
+//   swift test --package-path Tests/ReachAdaptersTests --scratch-path .build-traits --traits Metrics
 import PackageDescription
 
 let names = ["Metrics", "Logging", "ServiceLifecycle", "Tracing"]
