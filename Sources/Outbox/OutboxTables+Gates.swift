@@ -19,7 +19,9 @@ extension OutboxTables {
         }
     }
 
-    /// Holds a gate; one that is held gets the new reason and end. False if too many are held.
+    /// Holds a gate; one that is held gets the new reason and end.
+    ///
+    /// False if too many are held.
     func hold(gate name: String, reason: String, until: Int64?, clock: ClockReading) throws(StorageError)
         -> Bool
     {

@@ -14,7 +14,9 @@ import Testing
 
     init() throws { lab = try OutboxLab() }
 
-    /// Delivered: 1. Dead: 2, with its answer. Waiting: 3 and 4 in a lane, 5, which expires.
+    /// Delivered: 1.
+    ///
+    /// Dead: 2, with its answer. Waiting: 3 and 4 in a lane, 5, which expires.
     private static let sixth = """
         CREATE TABLE clock (
             one INTEGER PRIMARY KEY CHECK (one = 1), boot TEXT NOT NULL, start INTEGER NOT NULL,

@@ -112,7 +112,9 @@ public struct OutboxCounts: Sendable, Equatable {
     public var dead = 0
     /// The content of both, in bytes.
     public var bytes: Int64 = 0
-    /// When the oldest waiting entry was stored; nil if there is none. Scheduled ones do not count.
+    /// When the oldest waiting entry was stored; nil if there is none.
+    ///
+    /// Scheduled ones do not count.
     public var oldest: Date?
     /// Whether delivery is paused.
     public var isPaused = false

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What only some entries have: a name, a time to leave at, gates. Times are milliseconds since 1970.
+/// What only some entries have: a name, a time to leave at, gates.
+///
+/// Times are milliseconds since 1970.
 struct OutboxPlan: Sendable, Equatable {
     /// Of the waiting entries with this name the newest leaves.
     var name: String?
@@ -34,7 +36,9 @@ struct OutboxPlan: Sendable, Equatable {
         return Int64(Double(max(longest, 0)) * min(max(chance, 0), 1))
     }
 
-    /// The planned time of the next period; nil without one. Missed periods are not made up.
+    /// The planned time of the next period; nil without one.
+    ///
+    /// Missed periods are not made up.
     func next(after now: Int64) -> Int64? {
         guard let every, every > 0, let planned else { return nil }
         return now < planned ? planned + every : planned + ((now - planned) / every + 1) * every

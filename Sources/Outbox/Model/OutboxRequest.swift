@@ -64,15 +64,19 @@ public struct OutboxRequest: Sendable {
     /// Until then it does not hold up its lane, in which it then takes the place of its number. Moves with a
     /// clock that is set as ``expires`` does.
     public var notBefore: Date?
-    /// The time of day in which it is sent; outside of it, its lane waits with it. Nil for any time.
+    /// The time of day in which it is sent; outside of it, its lane waits with it.
+    ///
+    /// Nil for any time.
     public var window: OutboxWindow?
     /// A random part of this is added to ``notBefore`` and to each opening of ``window``, so that a fleet
     /// does not report at the same second; zero, at most 366 days.
     ///
     /// Chosen once, when the request is stored, and never beyond the end of the window.
     public var spread: Duration = .zero
-    /// The period of work that is stored again, with a new key, when it was delivered, has expired or became
-    /// a dead letter; nil for once. 1 minute to 366 days; needs a name (``replaces``).
+    /// The period of work that is stored again, with a new key, when it was delivered, has expired or
+    /// became a dead letter; nil for once.
+    ///
+    /// 1 minute to 366 days; needs a name (``replaces``).
     ///
     /// The times follow from ``notBefore``, or from when it was stored; missed ones are not made up. It ends
     /// when it is removed or replaced. Of its dead letters the newest is kept.

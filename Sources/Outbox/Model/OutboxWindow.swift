@@ -18,7 +18,9 @@ public struct OutboxWindow: Sendable, Hashable, CustomStringConvertible {
 
     /// When it opens, in minutes since midnight; 0 to 1439.
     public let start: Int
-    /// When it closes, in minutes since midnight; 1 to 1440. Before ``start`` it is of the next day.
+    /// When it closes, in minutes since midnight; 1 to 1440.
+    ///
+    /// Before ``start`` it is of the next day.
     public let end: Int
     /// The days on which it opens; over midnight it closes on the next one.
     public let days: Days

@@ -4,7 +4,9 @@ import Testing
 
 @testable import Outbox
 
-/// When a daily window is open. Local time is made here: 2026-03-02 is a Monday.
+/// When a daily window is open.
+///
+/// Local time is made here: 2026-03-02 is a Monday.
 @Suite struct OutboxWindowTests {
     private let monday: Int64 = 1_772_409_600_000
     private let hour: Int64 = 3_600_000

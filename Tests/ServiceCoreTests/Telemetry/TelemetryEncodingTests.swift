@@ -173,7 +173,9 @@ struct TelemetryEncodingTests {
 
     // HMAC-SHA256 by Python's hashlib; systemd-id128 machine-id
     // --app-specific=5d0c0a1f9c2e4b7e8a53c1d94f6e2b70 of systemd 252 prints the same of another machine's ID.
-    @Test("OBX-106 a device's ID is what systemd makes of the machine's for this program, and does not reveal it")
+    @Test(
+        "OBX-106 a device's ID is what systemd makes of the machine's for this program, and does not reveal it"
+    )
     func deviceID() {
         #expect(TelemetryResource.device.id?.description == "5c4531e6-7629-4937-b6cd-394a1d23bde5")
         #expect(DeviceID(machineID: "1123456789abcdef0123456789abcdef") != TelemetryResource.device.id)
