@@ -176,6 +176,7 @@ extension RequestOutbox {
                 try tables.makeDue()
                 for record in asked { try tables.store(record) }
             }
+            engine.flushBatches()
             engine.startReady()
         }
     }
