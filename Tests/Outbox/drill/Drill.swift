@@ -25,7 +25,7 @@ enum Drill {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
             switch (arguments.first, arguments.count) {
-            case ("enqueue", 7): try await enqueue(arguments, request)
+            case ("enqueue", 7): try await enqueue(arguments) { try request($0, $1, lanes: $2) }
             case ("replace", 7): try await enqueue(arguments, planned)
             case ("join", 7): try await enqueue(arguments, joined)
             case ("samples", 5): try await samples(arguments)
@@ -34,7 +34,7 @@ enum Drill {
             case ("measure", 3):
                 try await Measure(folder: arguments[1], count: Int(arguments[2]) ?? 1_000).run()
             case ("window", 4): openings(arguments[1], Int64(arguments[2]) ?? 0, Int(arguments[3]) ?? 1)
-            default: throw OutboxError(.badRequest, "drill enqueue|deliver|drain|measure|window …")
+            default: throw OutboxError(.badRequest, "drill enqueue|replace|join|samples|deliver|drain|measure|window …")
             }
         } catch {
             say("failed \(error)")
@@ -141,7 +141,7 @@ enum Drill {
     }
 
     static func enqueue(
-        _ arguments: [String], _ make: (Int, String, Int) throws -> OutboxRequest
+        _ arguments: [String], _ make: @Sendable (Int, String, Int) throws -> OutboxRequest
     ) async throws {
         let holdsGate = arguments[0] == "replace"
         let outbox = try await open(arguments[1])
