@@ -34,7 +34,9 @@ enum Drill {
             case ("measure", 3):
                 try await Measure(folder: arguments[1], count: Int(arguments[2]) ?? 1_000).run()
             case ("window", 4): openings(arguments[1], Int64(arguments[2]) ?? 0, Int(arguments[3]) ?? 1)
-            default: throw OutboxError(.badRequest, "drill enqueue|replace|join|samples|deliver|drain|measure|window …")
+            default:
+                throw OutboxError(
+                    .badRequest, "drill enqueue|replace|join|samples|deliver|drain|measure|window …")
             }
         } catch {
             say("failed \(error)")
