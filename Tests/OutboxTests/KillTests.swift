@@ -6,7 +6,7 @@ import Testing
 
 @testable import Outbox
 
-/// The short forms; `Tests/Outbox/kill PROGRAM --rounds 500` and `Tests/Outbox/wire PROGRAM` are the long ones.
+/// The short forms; by hand, `Tests/Outbox/kill PROGRAM --rounds 500` and `Tests/Outbox/wire PROGRAM`.
 @Suite struct KillTests {
     private let folder: ScratchFolder
     private let scripts =
