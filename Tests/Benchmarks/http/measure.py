@@ -31,7 +31,7 @@ class Cost:
 
 def environment(server):
     kept = {k: v for k, v in os.environ.items() if not k.lower().endswith('_proxy')}
-    # Passing files of downloads belong where their destinations are: nobody pays for copying a gigabyte between file systems.
+    # Passing files of downloads belong where their destinations are: a gigabyte that is copied between file systems is no cost of a client.
     return {**kept, 'LC_ALL': 'C', 'TMPDIR': server.run, 'BENCH_CA_FILE': server.certificate, 'CURL_CA_BUNDLE': server.certificate}
 
 
