@@ -146,18 +146,11 @@ public final class RequestOutbox: Sendable {
         do throws(OutboxError) {
             guard !engine.isClosed else { throw OutboxError(.closed, "the outbox was closed") }
             try engine.file.add { (database) throws(StorageError) in
-                results = []
-                let clock = ClockReading.now
-                try OutboxTables(database).follow(clock)
-                for group in groups {
-                    try database.run("SAVEPOINT arrival")
-                    let result = try OutboxTables(database).insert(
-                        group.requests, limits: limits, bodies: bodies, now: clock.wall,
-                        isInFlight: engine.isInFlight)
-                    if case .failure = result { try database.run("ROLLBACK TO arrival") }
-                    try database.run("RELEASE arrival")
-                    results.append(result)
-                }
+                let (clock, tables) = (ClockReading.now, OutboxTables(database))
+                try tables.follow(clock)
+                results = try tables.insert(
+                    groups: groups.map(\.requests), limits: limits, bodies: bodies, now: clock.wall,
+                    isInFlight: engine.isInFlight)
             }
         } catch {
             for group in groups { refuse(group, error) }
