@@ -164,10 +164,15 @@ package final class Database {
 
     /// The faults that SQLite finds in the file; empty if it is sound.
     ///
-    /// - Parameter isQuick: whether indices are not compared with their tables (`PRAGMA quick_check`).
-    package func faults(isQuick: Bool = true) throws(StorageError) -> [String] {
+    /// - Parameters:
+    ///   - isQuick: whether indices are not compared with their tables (`PRAGMA quick_check`).
+    ///   - table: the only table that is checked, without the list of unused pages; nil for the whole file.
+    package func faults(isQuick: Bool = true, of table: String? = nil) throws(StorageError) -> [String] {
         do throws(StorageError) {
-            let found = try all("PRAGMA \(isQuick ? "quick_check" : "integrity_check")(20)") { $0.text(0) }
+            let scope = table.map { "'\($0)'" } ?? "20"
+            let found = try all("PRAGMA \(isQuick ? "quick_check" : "integrity_check")(\(scope))") {
+                $0.text(0)
+            }
             return found == ["ok"] ? [] : found
         } catch {
             // Damage that stops the check itself is a finding.
