@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLoop
+import Glibc
 import Reachability
 // Exported, since users of an outbox need the managers that deliver.
 @_exported public import SessionManager
@@ -142,6 +143,7 @@ public final class RequestOutbox: Sendable {
             defer { pendingInserts = [] }
             return pendingInserts
         }
+        engine.pace.begins(groups.count, at: Reactor.now)
         var results: [Result<OutboxTables.Insertion, OutboxTables.InsertFailure>] = []
         do throws(OutboxError) {
             guard !engine.isClosed else { throw OutboxError(.closed, "the outbox was closed") }
@@ -172,6 +174,9 @@ public final class RequestOutbox: Sendable {
             }
         }
         engine.startReady()
+        guard let end = engine.pace.stored(at: Reactor.now) else { return }
+        // Its insertion was posted to this thread before that.
+        while pendingInserts.withLock({ $0.isEmpty }), Reactor.now < end { sched_yield() }
     }
 
     private func refuse(_ group: Group, _ error: OutboxError) {
