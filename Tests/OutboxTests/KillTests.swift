@@ -39,6 +39,20 @@ import Testing
     }
 
     @Test(
+        "OBX-136 After an outage with a limit that was reached the newest arrive over a slow line, once and in order",
+        .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"),
+        arguments: [[], ["--joined"]])
+    func outage(_ more: [String]) async throws {
+        let origin = try await Origin.shared
+        let result = try await origin.run(
+            [
+                "/usr/bin/python3", "-B", scripts + "week", BuiltProgram.path("outbox-drill"), "--folder",
+                folder("."), "--count", "1500", "--limit", "100000",
+            ] + more)
+        #expect(result.status == .exited(0), "\(result.text) \(result.errors)")
+    }
+
+    @Test(
         "OBX-250 Samples of 200 bytes in batches take 1/40 of the requests and 1/8 of the bytes, as the server counts them"
     )
     func wire() async throws {

@@ -39,7 +39,7 @@ import Testing
         let window = try #require(OutboxWindow(given))
         #expect(window.description == shown && OutboxWindow(shown) == window)
         for wrong in [
-            "", "02:00", "2:00-05:00", "02:00-02:00", "24:00-05:00", "02:00-24:01", "02:60-03:00",
+            "", "02:00", "2:00-05:00", "02:00-02:00", "24:00-05:00", "02:00-24:01", "02:60-04:00",
             "02:00-05:00 x",
             "xyz 02:00-05:00", "mon- 02:00-05:00", "02:00–05:00", "-1:00-02:00", "mon tue 02:00-05:00",
         ] { #expect(OutboxWindow(wrong) == nil, "\(wrong)") }

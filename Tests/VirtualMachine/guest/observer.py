@@ -88,7 +88,7 @@ class Observer:
             if time.monotonic() >= end or ended:
                 last = self.lines[-1] if self.lines else None
                 return f"no expected {' '.join(conditions)} within {limit} s, got {told(last, conditions)}{ended}"
-            time.sleep(0.05)  # a file that grows wakes nobody who reads it
+            time.sleep(0.05)  # a file that grows wakes no reader
 
     def initially(self, *conditions):
         for condition in conditions:

@@ -1,6 +1,6 @@
 # Devices stacked on eth0 or wlan0: the status follows what carries them, the medium names the egress link itself.
 
-# station_free: wlan0 is in nobody's hands; it may become a port.
+# station_free: no program uses wlan0; it may become a port.
 station_free() {
   access_point_start 1
   supplicant_end
