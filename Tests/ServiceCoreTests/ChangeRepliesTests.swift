@@ -11,14 +11,14 @@ struct ChangeRepliesTests {
         var (steady, slow, statusOnly) = (
             try subscriber(), try subscriber(), try subscriber(statusOnly: true)
         )
-        // The slow one has not read, and is told of the change after that alone.
+        // The slow one has not read, and gets the change after that alone.
         var lost = ChangeReplies(change(.unreachable))
         #expect(try text(steady.changed(&lost, unread: 0)).contains(#""previous":"wired""#))
         #expect(slow.changed(&lost, unread: 1 << 20) == nil)
         _ = statusOnly.changed(&lost, unread: 0)
         var found = ChangeReplies(change(.wifi))
-        let told = try [text(steady.changed(&found, unread: 0)), text(statusOnly.changed(&found, unread: 0))]
-        #expect(told[0] == told[1] && told[0].contains(#""previous":"unreachable""#))
+        let sent = try [text(steady.changed(&found, unread: 0)), text(statusOnly.changed(&found, unread: 0))]
+        #expect(sent[0] == sent[1] && sent[0].contains(#""previous":"unreachable""#))
         let late = try text(slow.changed(&found, unread: 0))
         #expect(late.contains(#""previous":"wired""#) && late.contains(#""status":"wifi""#))
         // A path below the status, which one of them does not follow.

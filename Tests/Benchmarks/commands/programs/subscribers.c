@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows the service by many connections, and times a change of the default route until the last one can be read.
+// Follows the service by many connections, and times a change of the default route until the last one can
+// be read.
 //   subscribers SOCKET CONNECTIONS CHANGES DEVICE GATEWAY
-// The clock starts before send(). The next change comes when all connections have been silent for 20 ms; a change that one of them
-// is not told within 2 s ends the run.
+// The clock starts before send(). The next change comes when all connections have been silent for 20 ms; a
+// change that one of them does not get within 2 s ends the run.
 // Prints the microseconds of each change.
 #include "../../netlink/programs/clock.h"
 #include "../../netlink/programs/message.h"
@@ -25,7 +26,8 @@ static int subscribe(const char *path) {
   return fd;
 }
 
-// Reads until each connection has had something, or `ms` have passed without anything; how many have had something.
+// Reads until each connection has had something, or `ms` have passed without anything; how many have had
+// something.
 static int read_all(int until_all, int ms) {
   static char buffer[65536], had[most];
   int told = 0;
