@@ -125,7 +125,7 @@ struct DatabaseRecovery {
             count += 1
         }
         // What cannot be read of these is lost, and the entries are sent without it.
-        for table in ["tags", "gates"] {
+        for table in ["tags", "gates", "batches", "spending"] {
             let rows = (try? old.all("SELECT * FROM \(table)") { $0.row }) ?? []
             for row in rows { _ = try? insert(row, table, new) }
         }

@@ -21,10 +21,17 @@ struct Delivery: Sendable {
     let transfer: InFlightDelivery.Transfer
     /// Where progress is reported.
     let reactor: Reactor
+    /// Whether the path in use is expensive.
+    let isExpensive: Bool
+    /// Whether it waits where the path is expensive.
+    let avoidsExpense: Bool
 
     /// Sends the request; nil if the manager was invalidated.
     func run() async -> DeliveryOutcome? {
         var outcome = DeliveryOutcome(id: pending.id, lane: pending.lane, verdict: .untried)
+        outcome.batch = pending.batch
+        outcome.isRepeated = isRepeated
+        outcome.wasExpensive = isExpensive
         let (request, secrets): (SessionRequest, [String])
         do throws(OutboxFailureError) { (request, secrets) = try await self.request() } catch {
             outcome.verdict = error.failure.isPassing ? .retry(error.failure) : .dead(error.failure)
@@ -36,7 +43,7 @@ struct Delivery: Sendable {
         // The idempotency key makes it so.
         options.isIdempotent = true
         options.redirectHandler = DeliveryRedirects(secrets: pending.secrets)
-        if pending.size >= Self.progressSize {
+        if pending.size >= Self.progressSize, pending.batch == nil {
             options.uploadProgress = { [transfer] in transfer.onProgress($0.completedBytes) }
             options.progressQueue = .onLoop(reactor)
         }
@@ -59,6 +66,7 @@ struct Delivery: Sendable {
         outcome.verdict = verdict(exchange, asksForLater: later != nil)
         outcome.isUnanswered = isUnanswered(exchange)
         outcome.local = exchange.metrics.last?.local?.address
+        outcome.traffic = Self.traffic(of: exchange, request)
         if case .retry(let failure) = outcome.verdict, failure.kind == .credentials {
             for secret in pending.secrets {
                 await configuration.secretSources[secret.source]?.refused(named: secret.key)
@@ -66,6 +74,11 @@ struct Delivery: Sendable {
         }
         if let response = exchange.response, let status = response.statusCode {
             outcome.retryAfter = later
+            if let batch = pending.batch, let data = exchange.data, exchange.error == nil {
+                let shown = secrets.isEmpty ? data : Data(SecretMask.masked(Array(data), secrets))
+                outcome.items = BatchAnswer.items(
+                    statusCode: status, shown, count: batch.members.count)
+            }
             outcome.reply = OutboxReply(
                 statusCode: status,
                 header: Self.head(SecretMask.masked(response.headerBlock, secrets)),
@@ -81,6 +94,21 @@ struct Delivery: Sendable {
         // Before it is cut, since a part of a secret would not be found.
         return Data(SecretMask.masked(Array(content), secrets).prefix(most))
     }
+
+    /// The bytes that were moved; those of the request's head are estimated.
+    private static func traffic(of exchange: TaskOutcome, _ request: SessionRequest) -> Int64 {
+        let fields = request.headerFields.reduce(0) {
+            $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4
+        }
+        let head = Int64(fields + request.url.absoluteString.utf8.count + ownFields)
+        return exchange.metrics.reduce(0) { sum, step in
+            let isSent = step.requestStart > .zero || step.bytesSent > 0 || step.headerBytesReceived > 0
+            return sum + step.bytesSent + step.bytesReceived + step.headerBytesReceived + (isSent ? head : 0)
+        }
+    }
+
+    /// The bytes of the request's line and of the fields that transfers add, about.
+    private static let ownFields = 120
 
     /// The whole lines of an answer's head that are stored.
     static func head(_ block: [UInt8]) -> String {
@@ -119,6 +147,8 @@ struct Delivery: Sendable {
 
     /// Answers are read up to this size at least, since an answer that is cut off closes its connection.
     private static let smallAnswer = 64 << 10
+    /// What an answer may say of each entry of a batch, in bytes.
+    private static let itemAnswer = 2 << 10
 
     /// The request, and the secrets that were filled in.
     private func request() async throws(OutboxFailureError) -> (SessionRequest, [String]) {
@@ -146,10 +176,14 @@ struct Delivery: Sendable {
                 unanswered: pending.unanswered)
             request.options.timeouts.connect = AnswerPatience.connecting(request.options.timeoutInterval)
             request.options.interface = uplink
+            request.options.allowsExpensiveNetwork = !avoidsExpense
+            request.options.maximumUploadBytesPerSecond = configuration.rate(isExpensive: isExpensive)
             request.options.cachePolicy = .reloadIgnoringLocalCacheData
             // The status decides; only the beginning of the content is stored.
             request.options.maximumContentLength = Int64(
-                max(configuration.limits.maximumReplySize, Self.smallAnswer))
+                max(
+                    configuration.limits.maximumReplySize, Self.smallAnswer,
+                    (pending.batch?.members.count ?? 0) * Self.itemAnswer))
             return (request, secrets)
         } catch {
             throw OutboxFailureError(.unsendable, error.message)
@@ -217,4 +251,7 @@ struct InFlightDelivery: Sendable {
     let uplink: String?
     /// The time of day in which it may leave; nil for any.
     let window: OutboxWindow?
+    /// The entries that are sent as one; nil for one alone.
+    let batch: OutboxBatch?
+    let lane: String
 }

@@ -14,6 +14,14 @@ public struct OutboxConfiguration: Sendable, Configurable {
     public var maximumDeliveriesPerHost = 4
     /// How long a transfer may be silent; 60 s.
     public var timeout: Duration = .seconds(60)
+    /// The lanes that join waiting requests into one, by their names; none by default.
+    public var batches: [String: BatchRule] = [:]
+    /// What lanes may send over expensive paths in a day, by their names; no limits by default.
+    public var budgets: [String: LaneBudget] = [:]
+    /// The most bytes a second of each request's content that are sent; nil, the default, for no limit.
+    public var rate: Int64?
+    /// The same while the path in use is expensive; nil for ``rate``.
+    public var expensiveRate: Int64?
     /// Whether the database is checked completely when it is opened; true.
     ///
     /// Damage is detected without the check too, but only when it is read.
@@ -31,4 +39,7 @@ public struct OutboxConfiguration: Sendable, Configurable {
 
     /// The defaults.
     public init() {}
+
+    /// The limit of a request's content, in bytes a second; nil for none.
+    func rate(isExpensive: Bool) -> Int64? { isExpensive ? expensiveRate ?? rate : rate }
 }

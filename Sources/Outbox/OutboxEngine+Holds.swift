@@ -53,8 +53,10 @@ extension OutboxEngine {
         guard !held.isEmpty else { return }
         do throws(OutboxError) {
             for (id, delivery) in held {
-                let waits = machine.isPaused || delivery.isPlain && !isRight(delivery.uplink)
-                let stays = waits ? false : try mayLeave(id)
+                let waits =
+                    machine.isPaused || spent.contains(delivery.lane)
+                    || delivery.isPlain && !isRight(delivery.uplink)
+                let stays = waits ? false : try mayLeave(id, delivery)
                 if !stays { delivery.work.cancel() }
             }
         } catch { report(error, .reading) }
@@ -66,9 +68,11 @@ extension OutboxEngine {
         return uplink != nil && uplink == PlainHolds.uplink(internet)
     }
 
-    private func mayLeave(_ id: OutboxID) throws(OutboxError) -> Bool {
+    private func mayLeave(_ id: OutboxID, _ delivery: InFlightDelivery) throws(OutboxError) -> Bool {
         try file.read { (database) throws(StorageError) in
-            try OutboxTables(database).mayLeave(id, now: WallClock.now)
+            let tables = OutboxTables(database)
+            if let batch = delivery.batch, try !tables.areWaiting(batch, in: delivery.lane) { return false }
+            return try tables.mayLeave(id, now: WallClock.now)
         }
     }
 

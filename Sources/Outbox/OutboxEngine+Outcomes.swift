@@ -11,6 +11,9 @@ extension OutboxEngine {
         _ = held(pending, nil)
         if var outcome {
             outcome.origin = pending.origin
+            if configuration.budgets[outcome.lane] != nil {
+                outcome.wasExpensive = wasExpensive(outcome.local, left: outcome.wasExpensive)
+            }
             if PlainHolds.isPlain(pending.origin), PlainHolds.hasPortal(internet) {
                 let carriers = uplink.map { [$0] } ?? outcome.local.map { LocalInterfaces.holding($0) }
                 outcome.verdict = PlainHolds.doubt(outcome.verdict, internet, over: carriers)
@@ -50,6 +53,7 @@ extension OutboxEngine {
                 try tables.follow(.now)
                 for outcome in outcomes {
                     events += try settle(outcome, tables, &files)
+                    try spend(outcome, tables, now: WallClock.now)
                     refusals.settled(outcome.origin)
                 }
                 try trimResults(tables, outcomes.count)
@@ -94,6 +98,7 @@ extension OutboxEngine {
         throws(StorageError) -> [OutboxEvent]
     {
         let now = WallClock.now
+        if let batch = outcome.batch { return try settle(batch, outcome, tables, now, &files) }
         switch outcome.verdict {
         case .untried: return []
         case .delivered(let status):
@@ -127,30 +132,36 @@ extension OutboxEngine {
     }
 
     /// Makes the entry a dead letter, unless its origin refuses everything.
-    private func markDead(
-        _ outcome: DeliveryOutcome, _ failure: OutboxFailure, _ tables: OutboxTables, _ now: Int64,
-        _ files: inout [String]
+    ///
+    /// - Parameter entries: those of a batch; nil for the outcome's own.
+    func markDead(
+        _ outcome: DeliveryOutcome, entries: [OutboxID]? = nil, _ failure: OutboxFailure,
+        _ tables: OutboxTables, _ now: Int64, _ files: inout [String]
     ) throws(StorageError) -> [OutboxEvent] {
-        guard failure.mayBeOfGateway else { return try died(outcome, failure, tables, now, &files) }
+        let entries = entries ?? [outcome.id]
+        guard failure.mayBeOfGateway else { return try died(outcome, entries, failure, tables, now, &files) }
         let wasStopped = refusals.record(outcome.origin)?.isStopped ?? false
         let ruling = refusals.refused(
-            outcome.id, by: outcome.origin, failure, at: now, chance: Double.random(in: 0...1))
+            entries, by: outcome.origin, failure, at: now, chance: Double.random(in: 0...1))
         let record = refusals.record(outcome.origin)
         if let record { try tables.store(record) }
         switch ruling {
         case .final:
             let released: [OutboxEvent] = wasStopped ? [.released(outcome.origin)] : []
-            return try released + died(outcome, failure, tables, now, &files)
+            return try released + died(outcome, entries, failure, tables, now, &files)
         case .passing(let until, let suspects):
             let trouble = OutboxFailure(
                 .server, "\(failure.message), as to everything at the moment", statusCode: failure.statusCode)
             var events: [OutboxEvent] = []
-            if let successor = try tables.plan(outcome.id)?.successor {
-                events = try replace(outcome.id, by: successor, tables, now, &files)
-            } else {
-                try tables.postpone(outcome.id, lane: outcome.lane, trouble, next: until)
-                events = [.failed(outcome.id, trouble, nextAttempt: WallClock.date(until))]
+            for id in entries {
+                if let successor = try tables.plan(id)?.successor {
+                    events += try replace(id, by: successor, tables, now, &files)
+                } else {
+                    try tables.postpone(id, lane: outcome.lane, trouble, next: until, refreshes: false)
+                    events.append(.failed(id, trouble, nextAttempt: WallClock.date(until)))
+                }
             }
+            try tables.refresh(lane: outcome.lane)
             let revived = try tables.revive(suspects)
             if !revived.isEmpty { events.append(.retried(revived)) }
             if !wasStopped {
@@ -162,6 +173,18 @@ extension OutboxEngine {
     }
 
     private func died(
+        _ outcome: DeliveryOutcome, _ entries: [OutboxID], _ failure: OutboxFailure, _ tables: OutboxTables,
+        _ now: Int64, _ files: inout [String]
+    ) throws(StorageError) -> [OutboxEvent] {
+        var (events, outcome): ([OutboxEvent], DeliveryOutcome) = ([], outcome)
+        for id in entries {
+            outcome.id = id
+            events += try died(outcome, failure, tables, now, &files)
+        }
+        return events
+    }
+
+    func died(
         _ outcome: DeliveryOutcome, _ failure: OutboxFailure, _ tables: OutboxTables, _ now: Int64,
         _ files: inout [String]
     ) throws(StorageError) -> [OutboxEvent] {
@@ -180,7 +203,7 @@ extension OutboxEngine {
     }
 
     /// The attempt of an entry has ended whose place another takes.
-    private func replace(
+    func replace(
         _ id: OutboxID, by successor: OutboxID, _ tables: OutboxTables, _ now: Int64, _ files: inout [String]
     ) throws(StorageError) -> [OutboxEvent] {
         try tables.remove(id, as: .replaced, successor: successor, now: now, files: &files)
@@ -188,7 +211,7 @@ extension OutboxEngine {
     }
 
     /// An origin has accepted a request.
-    private func release(_ origin: String, _ tables: OutboxTables) throws(StorageError) -> [OutboxEvent] {
+    func release(_ origin: String, _ tables: OutboxTables) throws(StorageError) -> [OutboxEvent] {
         guard let record = refusals.delivered(by: origin) else { return [] }
         try tables.remove(hold: origin)
         return record.isStopped ? [.released(origin)] : []
@@ -219,6 +242,7 @@ extension OutboxEngine {
             try tables.fillOrigins()
             try tables.forgetHolds()
             try tables.forgetOpenings()
+            try tables.forgetBatches()
             records = try tables.refusals()
             last = try tables.lastEntry()
             try bodies.sweep { (name) throws(StorageError) in

@@ -28,6 +28,12 @@ final class OutboxEngine {
     var internet: InternetFindings?
     /// The newest entry when the delivery began; another process may have sent it and older ones before.
     var lastOfOthers = OutboxID(rawValue: 0)
+    var batches = BatchLanes()
+    /// The path that requests leave by; nil where nothing reports it.
+    var path: CarryingPath?
+    /// The lanes that have spent their budgets, and those of them that wait for that reason.
+    var overBudget: Set<String> = []
+    var spent: Set<String> = []
     private var health = StorageHealth()
     /// False after compacting has failed.
     var mayCompact = true
@@ -117,14 +123,19 @@ final class OutboxEngine {
         do throws(OutboxError) {
             try followClock()
             let hasMore = try bringUpToDate(now: now)
+            let tomorrow = try checkBudgets(now: now)
+            _ = try gatherBatches(now: now)
             for condition in NetworkCondition.allCases {
                 while try dispatch(condition, now: now) > 0, machine.room(condition) > 0 {}
             }
             let deadline = try file.read { (database) throws(StorageError) in
                 try OutboxTables(database).nextDeadline(after: now)
             }
-            let next = [deadline, refusals.nextTrial(after: now), nextClosing(after: now)].compactMap { $0 }
-                .min()
+            let gathered = try nextBatch(now: now)
+            let next = [
+                deadline, refusals.nextTrial(after: now), nextClosing(after: now), gathered, tomorrow,
+            ]
+            .compactMap { $0 }.min()
             // Detects a clock or a time zone that was set after five minutes at the latest.
             wake(after: hasMore ? 0 : next.map { min($0 - now, 300_000) })
             worked([.choosing])
@@ -140,6 +151,7 @@ final class OutboxEngine {
         guard start.map({ abs(clock.start - $0) >= ClockReading.slack }) ?? true else { return }
         try file.write { (database) throws(StorageError) in try OutboxTables(database).follow(clock) }
         start = clock.start
+        batches.plans = [:]
     }
 
     private func dispatch(_ condition: NetworkCondition, now: Int64) throws(OutboxError) -> Int {
@@ -148,12 +160,14 @@ final class OutboxEngine {
         let (hosts, limit) = (machine.fullHosts(condition), room + machine.busyLanes(condition))
         let refused = refusals.closed(at: now) + machine.heldOrigins.sorted()
         let holdsPlain = PlainHolds.holds(internet, condition)
+        let waiting = batches.waiting.union(spent).sorted()
         var (local, deliveries): (Set<String>, [PendingDelivery]) = ([], [])
         repeat {
             deliveries = try file.read { [local] (database) throws(StorageError) in
                 try OutboxTables(database).ready(
                     condition, now: now, horizon: configuration.retries.horizon, exceptHosts: hosts,
-                    exceptOrigins: refused + local, holdsPlain: holdsPlain, limit: limit)
+                    exceptOrigins: refused + local, exceptLanes: waiting, holdsPlain: holdsPlain, limit: limit
+                )
             }
             // What waits for its window must not stand before the others.
             if try closeWindows(of: deliveries, now: now) { continue }
@@ -164,16 +178,36 @@ final class OutboxEngine {
         } while true
         var count = 0
         for pending in deliveries {
-            guard refusals.isOpen(pending.origin, at: now),
+            guard refusals.isOpen(pending.origin, at: now), !spent.contains(pending.lane),
                 machine.leaves(
                     pending.id, lane: pending.lane, origin: pending.origin, host: pending.host,
                     condition: condition)
             else { continue }
-            refusals.left(for: pending.origin)
             count += 1
-            send(pending, by: manager)
+            guard let request = try composedOrFreed(pending, now: now) else { continue }
+            refusals.left(for: pending.origin)
+            send(request, by: manager)
         }
         return count
+    }
+
+    /// As ``composed(_:now:)``; the lane is free again if nothing is sent.
+    private func composedOrFreed(_ pending: PendingDelivery, now: Int64) throws(OutboxError)
+        -> PendingDelivery?
+    {
+        do throws(OutboxError) {
+            if let request = try composed(pending, now: now) {
+                if let batch = request.batch { machine.joined(batch.members, lane: pending.lane) }
+                return request
+            }
+        } catch {
+            machine.settled(lane: pending.lane)
+            throw error
+        }
+        machine.settled(lane: pending.lane)
+        batches.waiting.insert(pending.lane)
+        batches.unready.insert(pending.lane)
+        return nil
     }
 
     private func send(_ pending: PendingDelivery, by manager: URLSessionManager) {
@@ -190,13 +224,14 @@ final class OutboxEngine {
             pending: pending, manager: manager, configuration: configuration, paths: file.paths,
             isRepeated: pending.attempts > 0 || pending.id <= lastOfOthers, uplink: uplink,
             transfer: transfer,
-            reactor: reactor)
+            reactor: reactor, isExpensive: isExpensive, avoidsExpense: overBudget.contains(pending.lane))
         let work = Task.detached(executorPreference: executor) {
             let outcome = await delivery.run()
             bound.perform { engine in engine.completed(outcome, pending) }
         }
         inFlight[pending.id] = InFlightDelivery(
-            work: work, transfer: transfer, isPlain: isPlain, uplink: uplink, window: pending.plan?.window)
+            work: work, transfer: transfer, isPlain: isPlain, uplink: uplink, window: pending.plan?.window,
+            batch: pending.batch, lane: pending.lane)
     }
 
     /// Records all lanes whose windows are closed, if one of these is; false if none is.

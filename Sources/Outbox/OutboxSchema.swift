@@ -100,5 +100,15 @@ extension Schema {
             ALTER TABLE results ADD COLUMN header TEXT;
             ALTER TABLE results ADD COLUMN body BLOB
             """,
+            // The batch of a lane that is, or was, being sent, and the last of the entries among which one is
+            // searched for that the server refuses. What lanes have sent over expensive paths on a day,
+            // counted from 1970-01-01 in local time, and the lanes that wait for another path or day.
+            """
+            CREATE TABLE batches (lane TEXT PRIMARY KEY, members TEXT NOT NULL, suspects INTEGER) STRICT, WITHOUT ROWID;
+            CREATE TABLE spending (
+                lane TEXT NOT NULL, day INTEGER NOT NULL, bytes INTEGER NOT NULL, requests INTEGER NOT NULL,
+                PRIMARY KEY (lane, day)) STRICT, WITHOUT ROWID;
+            CREATE TABLE waits (lane TEXT PRIMARY KEY, reason TEXT NOT NULL) STRICT, WITHOUT ROWID
+            """,
         ])
 }

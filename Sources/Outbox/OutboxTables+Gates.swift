@@ -74,6 +74,7 @@ extension OutboxTables {
         LocalZone.refresh()
         var found = EntryHolds(now: now, LocalZone.offset)
         found.origins = try holds()
+        found.lanes = try waits()
         found.gates = Dictionary(
             try gates(now: now).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         return found

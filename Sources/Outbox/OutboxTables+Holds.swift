@@ -77,6 +77,7 @@ extension OutboxTables {
     /// trying.
     func forgetHolds() throws(StorageError) {
         try database.run("DELETE FROM holds WHERE until = ?", [.integer(Self.unknownEnd)])
+        try store(waits: [:])
     }
 
     /// The `until` of holds whose end is not known.

@@ -12,21 +12,23 @@ struct PendingDelivery: Sendable {
     let priority: Int
     let method: String
     let url: String
-    let key: String
-    let attempts: Int
-    let header: String
+    var key: String
+    var attempts: Int
+    var header: String
     let secrets: [SecretField]
-    let body: [UInt8]?
-    let file: String?
+    var body: [UInt8]?
+    var file: String?
     let origin: String
     /// Of the content, in bytes.
-    let size: Int64
+    var size: Int64
     /// How long the server may be silent, in milliseconds; nil for the outbox's timeout.
     let timeout: Int64?
     /// The number of attempts that were sent completely and not answered in time.
     let unanswered: Int
     /// Its times and gates; nil without any.
     let plan: OutboxPlan?
+    /// The entries that are sent with it; nil for it alone, as it is.
+    var batch: OutboxBatch?
 }
 
 struct DeliveryOutcome: Sendable {
@@ -35,11 +37,21 @@ struct DeliveryOutcome: Sendable {
     var origin = ""
     var verdict: DeliveryVerdict
     var reply: OutboxReply?
+    /// The entries that were sent as one; nil for one alone.
+    var batch: OutboxBatch?
+    /// What the answer says of each entry of a batch; nil if it does not.
+    var items: [BatchItem]?
+    /// Whether the server may have received the request before.
+    var isRepeated = false
     var retryAfter: Duration?
     /// Whether the request was sent completely and not answered in time.
     var isUnanswered = false
     /// This machine's address in the exchange; nil where no connection came about.
     var local: String?
+    /// The bytes of header fields and content that were moved, both ways.
+    var traffic: Int64 = 0
+    /// Whether the path that carried it was expensive.
+    var wasExpensive = false
 }
 
 // Choosing entries to send, and storing outcomes.
@@ -49,20 +61,28 @@ extension OutboxTables {
     ///
     /// - Parameters:
     ///   - origins: those to which nothing is sent.
+    ///   - lanes: those that wait.
     ///   - holdsPlain: whether nothing is sent without TLS.
     ///   - horizon: a longer wait, in milliseconds, was stored before the clock was set back.
     func ready(
         _ condition: NetworkCondition, now: Int64, horizon: Int64, exceptHosts hosts: [String],
-        exceptOrigins origins: [String] = [], holdsPlain: Bool = false, limit: Int
+        exceptOrigins origins: [String] = [], exceptLanes lanes: [String] = [], holdsPlain: Bool = false,
+        limit: Int
     ) throws(StorageError) -> [PendingDelivery] {
         let number = NetworkCondition.allCases.firstIndex(of: condition) ?? 0
         let marks = hosts.map { _ in "?" }.joined(separator: ", ")
-        let values: [SQLValue] =
-            [SQLValue(number), .integer(now), .integer(now &+ horizon)] + hosts.map { .text($0) }
-            + [.integer(now), .integer(now), .integer(now)] + origins.map { .text($0) } + [SQLValue(limit)]
+        var values: [SQLValue] = [SQLValue(number), .integer(now), .integer(now &+ horizon)]
+        values += hosts.map { .text($0) }
+        values += [.integer(now), .integer(now), .integer(now)]
+        values += origins.map { .text($0) }
+        values += lanes.map { .text($0) }
+        values.append(SQLValue(limit))
         var terms = ""
         if !origins.isEmpty {
             terms += " AND l.origin NOT IN (\(origins.map { _ in "?" }.joined(separator: ", ")))"
+        }
+        if !lanes.isEmpty {
+            terms += " AND l.name NOT IN (\(lanes.map { _ in "?" }.joined(separator: ", ")))"
         }
         if holdsPlain { terms += " AND l.origin NOT LIKE 'http:%'" }
         return try database.all(
@@ -116,8 +136,11 @@ extension OutboxTables {
     }
 
     /// Sets the time of the next attempt; `isUnanswered` as in ``DeliveryOutcome``.
+    ///
+    /// - Parameter refreshes: false if the caller refreshes the lane.
     func postpone(
-        _ id: OutboxID, lane: String, _ failure: OutboxFailure, next: Int64, isUnanswered: Bool = false
+        _ id: OutboxID, lane: String, _ failure: OutboxFailure, next: Int64, isUnanswered: Bool = false,
+        refreshes: Bool = true
     ) throws(StorageError) {
         try database.run(
             """
@@ -129,7 +152,7 @@ extension OutboxTables {
                 SQLValue(isUnanswered ? 1 : 0), .integer(next), .text(failure.kind.rawValue),
                 .text(failure.message), SQLValue(failure.statusCode), .integer(id.rawValue),
             ])
-        try refresh(lane: lane)
+        if refreshes { try refresh(lane: lane) }
     }
 
     /// The number of refused secrets, or of 409 responses.

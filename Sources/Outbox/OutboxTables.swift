@@ -164,7 +164,8 @@ struct OutboxTables {
             created: WallClock.date(row.int64(9)), expires: row.optionalInt64(10).map { WallClock.date($0) },
             attempts: row.int(11), nextAttempt: row.int64(12) > 0 ? WallClock.date(row.int64(12)) : nil,
             failure: failure,
-            hold: state == .waiting ? holds.reason(plan) { origin(url)?.description } : nil,
+            hold: state == .waiting
+                ? holds.reason(plan, lane: row.text(2)) { origin(url)?.description } : nil,
             maximumAttempts: row.optionalInt64(16).map { Int($0) }, replaces: plan?.name,
             tags: row.text(17).split(separator: "\n").map(String.init).sorted(),
             notBefore: plan?.planned.map { WallClock.date($0) }, window: plan?.window,
@@ -223,10 +224,12 @@ struct OutboxTables {
     /// - Parameters:
     ///   - successor: the entry that takes its place.
     ///   - reply: the answer of the server that has it.
+    ///   - refreshes: false if the caller refreshes the lane.
     ///   - files: receives the content's file, to be removed after the transaction.
     func remove(
         _ id: OutboxID, as outcome: OutboxResult.Outcome, statusCode: Int? = nil,
-        successor: OutboxID? = nil, reply: OutboxReply? = nil, now: Int64, files: inout [String]
+        successor: OutboxID? = nil, reply: OutboxReply? = nil, now: Int64, refreshes: Bool = true,
+        files: inout [String]
     ) throws(StorageError) -> Bool {
         let number = SQLValue.integer(id.rawValue)
         let found = try database.first(
@@ -247,7 +250,7 @@ struct OutboxTables {
                 SQLValue(successor?.rawValue), SQLValue(reply?.header),
                 SQLValue(reply.map { Array($0.body) }),
             ])
-        if found.state == 0 { try refresh(lane: found.lane) }
+        if found.state == 0, refreshes { try refresh(lane: found.lane) }
         return true
     }
 

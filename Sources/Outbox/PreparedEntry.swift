@@ -75,7 +75,7 @@ struct PreparedEntry: Sendable {
             throw OutboxError(
                 .badRequest, "an idempotency key has 1 to 255 visible ASCII characters and no blanks")
         }
-        header = fields.map { "\($0.name.rawName): \($0.value)\n" }.joined()
+        header = Self.text(of: fields)
         secrets = try Self.lines(request.secretFields)
         switch request.body {
         case nil: size = 0
@@ -165,6 +165,10 @@ struct PreparedEntry: Sendable {
         return stride(from: 0, to: lines.count - 3, by: 4).map {
             SecretField(name: lines[$0], prefix: lines[$0 + 1], source: lines[$0 + 2], key: lines[$0 + 3])
         }
+    }
+
+    static func text(of fields: HTTPFields) -> String {
+        fields.map { "\($0.name.rawName): \($0.value)\n" }.joined()
     }
 
     static func fields(_ header: String) -> HTTPFields {

@@ -25,13 +25,6 @@ extension RequestOutbox {
             try await follow(findings: probe.findings)
             queue.internetProbe = probe
         }
-        do {
-            try await on { (engine) throws(OutboxError) in try engine.start(manager) }
-        } catch {
-            if probe != nil { queue.internetProbe = former }
-            throw error
-        }
-        if let probe { follow(probe, queue) }
         let provider: (any ReachabilityProvider)? =
             switch queue.follows {
             case .shared: ReachabilityManager.shared
@@ -41,10 +34,22 @@ extension RequestOutbox {
         if case .shared = queue.follows, queue.settings.startsMonitoring {
             ReachabilityManager.shared.startMonitoring()
         }
+        let path = provider.map { $0.currentReachability().path }.flatMap { CarryingPath($0) }
+        do {
+            try await on { (engine) throws(OutboxError) in
+                engine.follow(path)
+                try engine.start(manager)
+            }
+        } catch {
+            if probe != nil { queue.internetProbe = former }
+            throw error
+        }
+        if let probe { follow(probe, queue) }
         let engine = engine
         let last = Mutex<UInt64?>(nil)
         let observation = provider?.observeReachability { update in
             guard update.status != .unknown, update.path.isOnline else { return last.withLock { $0 = nil } }
+            if let path = CarryingPath(update.path) { engine.perform { $0.follow(path) } }
             let generation = UInt64(update.path.generation)
             let isNew = last.withLock { last in
                 defer { last = generation }

@@ -167,7 +167,7 @@ extension RequestOutbox {
         }
     }
 
-    /// Makes all waiting entries due at once.
+    /// Makes all waiting entries due at once; in the process that delivers, batches do not wait for others.
     public func flush() async throws {
         try await on { (engine) throws(OutboxError) in
             let asked = engine.refusals.makeDue(at: WallClock.now)
@@ -176,6 +176,7 @@ extension RequestOutbox {
                 try tables.makeDue()
                 for record in asked { try tables.store(record) }
             }
+            engine.flushBatches()
             engine.startReady()
         }
     }

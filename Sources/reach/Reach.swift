@@ -20,11 +20,16 @@ struct Reach: ParsableCommand {
             people is not.
             """,
         version: Self.version,
-        subcommands: [
-            Status.self, Watch.self, Wait.self, Doctor.self, Get.self, Send.self, Queue.self, Record.self,
-            Replay.self, Serve.self, History.self,
-        ],
+        subcommands: subcommands.map(\.type),
         defaultSubcommand: Status.self)
+
+    /// By their names, which the parser would derive from the types at each start: more than all the rest
+    /// that `reach status` does.
+    static let subcommands: [(name: String, type: any ParsableCommand.Type)] = [
+        ("status", Status.self), ("watch", Watch.self), ("wait", Wait.self), ("doctor", Doctor.self),
+        ("get", Get.self), ("send", Send.self), ("queue", Queue.self), ("record", Record.self),
+        ("replay", Replay.self), ("serve", Serve.self), ("history", History.self),
+    ]
 
     static let version = "0.1.0"
 
@@ -41,8 +46,11 @@ struct Reach: ParsableCommand {
             exit(withError: ExitCode.usage)
         }
         do {
-            var command = try parseAsRoot(arguments)
+            var command = try command(arguments)
             try command.run()
+        } catch let code as ExitCode {
+            // The parser would write its help to say nothing: more than all of `reach status`.
+            Glibc.exit(code.rawValue)
         } catch {
             let (code, message) = (exitCode(for: error), fullMessage(for: error))
             if code != .success, !message.isEmpty {
@@ -62,13 +70,21 @@ struct Reach: ParsableCommand {
             + "\n  Without a subcommand it is 'reach status'.\n  See 'reach help status' for its options."
     }
 
+    /// Parses with the subcommand alone, and with the whole program where that fails: its messages name it,
+    /// and its options are among them.
+    static func command(_ arguments: [String]) throws -> any ParsableCommand {
+        let named = subcommands.first { $0.name == arguments.first }
+        let rest = named == nil ? arguments : Array(arguments.dropFirst())
+        if let command = try? (named?.type ?? Status.self).parseAsRoot(rest) { return command }
+        return try parseAsRoot(arguments)
+    }
+
     /// The first argument if it stands where a subcommand does and names none; the parser would take it for
     /// an argument of `reach status`.
     static func unknownSubcommand(_ arguments: [String]) -> String? {
         let isHelp = arguments.first == "help"
         guard let word = arguments.dropFirst(isHelp ? 1 : 0).first, !word.hasPrefix("-") else { return nil }
-        let known = configuration.subcommands.map { $0._commandName } + ["help"]
-        return known.contains(word) ? nil : word
+        return word == "help" || subcommands.contains { $0.name == word } ? nil : word
     }
 }
 

@@ -51,9 +51,11 @@ import Testing
     func page() async throws {
         let receipts = try await fill(500)
         try settle()
-        let size = try Database(database).integer("PRAGMA page_count") * 4096
-        // In the middle of the tables.
-        try overwrite(Int(size / 2 / 4096) * 4096..<Int(size / 2 / 4096) * 4096 + 4096)
+        // In the middle of what the tables have, behind the pages that describe them.
+        let roots = try Database(database).integer("SELECT max(rootpage) FROM sqlite_schema")
+        let pages = try Database(database).integer("PRAGMA page_count")
+        let start = Int((roots + pages) / 2) * 4096
+        try overwrite(start..<start + 4096)
         let outbox = try await lab.open()
         let (path, salvaged) = try await damage()
         #expect(path.hasSuffix("outbox.damaged-1") && access(path, F_OK) == 0)

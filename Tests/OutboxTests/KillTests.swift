@@ -9,15 +9,18 @@ import Testing
 /// The short forms; `Tests/Outbox/kill PROGRAM --rounds 500` is the long one.
 @Suite struct KillTests {
     private let folder: ScratchFolder
-    private let script =
-        "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/Outbox/kill"
+    private let scripts =
+        "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/Outbox/"
 
     init() throws { folder = try ScratchFolder("reach-kill") }
 
     private func run(_ arguments: String...) async throws -> ProgramResult {
         let origin = try await Origin.shared
         return try await origin.run(
-            ["/usr/bin/python3", "-B", script, BuiltProgram.path("outbox-drill"), "--folder", folder("work")]
+            [
+                "/usr/bin/python3", "-B", scripts + "kill", BuiltProgram.path("outbox-drill"), "--folder",
+                folder("work"),
+            ]
                 + arguments)
     }
 
@@ -32,6 +35,17 @@ import Testing
         .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
     func fullDisk() async throws {
         let result = try await run("--rounds", "8", "--seed", "5", "--full")
+        #expect(result.status == .exited(0), "\(result.text) \(result.errors)")
+    }
+
+    @Test(
+        "OBX-250 10,000 samples of 200 bytes in batches: 1/40 of the requests and 1/8 of the bytes, counted by the server"
+    )
+    func wire() async throws {
+        let origin = try await Origin.shared
+        let result = try await origin.run([
+            "/usr/bin/python3", "-B", scripts + "wire", BuiltProgram.path("outbox-drill"),
+        ])
         #expect(result.status == .exited(0), "\(result.text) \(result.errors)")
     }
 }

@@ -78,6 +78,7 @@ final class OutboxLab: Sendable {
 
     /// Makes a file that of the version before entries had names, times, gates and tags.
     static let beforePlans = """
+        DROP TABLE batches; DROP TABLE spending; DROP TABLE waits;
         DROP TABLE plans; DROP TABLE tags; DROP TABLE gates; DROP INDEX scheduled; DROP INDEX opening;
         ALTER TABLE lanes DROP COLUMN opens; ALTER TABLE lanes DROP COLUMN gates;
         ALTER TABLE results DROP COLUMN successor; ALTER TABLE results DROP COLUMN header;

@@ -146,8 +146,9 @@ import Testing
         var holds = EntryHolds(now: now, utc)
         let plan = try #require(try tables.plan(OutboxID(rawValue: 2)))
         #expect(
-            holds.reason(plan) { nil } == "its window 03:00-04:00 lets it leave at 2001-09-09T03:00:00.000Z")
-        #expect(holds.reason(OutboxPlan(window: inside)) { nil } == nil)
+            holds.reason(plan, lane: "a") { nil }
+                == "its window 03:00-04:00 lets it leave at 2001-09-09T03:00:00.000Z")
+        #expect(holds.reason(OutboxPlan(window: inside), lane: "a") { nil } == nil)
         // When it waits for its next try its lane's window is looked up again.
         try tables.postpone(
             OutboxID(rawValue: 2), lane: "closed", OutboxFailure(.server, "x"), next: opens + 5)

@@ -296,3 +296,10 @@ struct VarlinkConnectionTests {
         #expect(String(decoding: VarlinkReply(report).parameters, as: UTF8.self) + "\n" == line.text)
     }
 }
+
+extension VarlinkConnectionStateMachine {
+    fileprivate mutating func changed(_ change: CommittedChange, unread: Int) -> VarlinkReply? {
+        var replies = ChangeReplies(change)
+        return changed(&replies, unread: unread)
+    }
+}

@@ -74,3 +74,15 @@ func printEnd(of receipt: OutboxReceipt, in outbox: RequestOutbox) async {
         }
     }
 }
+
+/// Samples leave together, and cost the modem 5 MB a day at most.
+func makeMeteringOutbox() async throws -> RequestOutbox {
+    var configuration = OutboxConfiguration()
+    var samples = BatchRule(.jsonArray)
+    samples.maximumCount = 500
+    samples.maximumAge = .seconds(60)  // a sample waits no longer for others
+    samples.compression = .gzip  // where the server understands it
+    configuration.batches["samples"] = samples
+    configuration.budgets["samples"] = LaneBudget(bytesPerDay: 5_000_000)  // over the modem
+    return try await RequestOutbox(at: "/var/lib/meter/outbox", configuration: configuration)
+}

@@ -17,6 +17,8 @@ struct DispatchStateMachine: ~Copyable, Sendable {
 
     private struct InFlightDelivery: Sendable {
         var entry: OutboxID
+        /// The entries that are sent as one request with it; empty for it alone.
+        var members: Set<OutboxID> = []
         var origin: String
         var host: String
         var condition: NetworkCondition
@@ -38,7 +40,13 @@ struct DispatchStateMachine: ~Copyable, Sendable {
     }
 
     var isRunning: Bool { state != .idle }
-    func isInFlight(_ entry: OutboxID) -> Bool { inFlight.values.contains { $0.entry == entry } }
+    func isInFlight(_ entry: OutboxID) -> Bool { head(with: entry) != nil }
+    func isBusy(_ lane: String) -> Bool { inFlight[lane] != nil }
+
+    /// The first entry of the request in which an entry is in flight; nil if it is not.
+    func head(with entry: OutboxID) -> OutboxID? {
+        inFlight.values.first { $0.entry == entry || $0.members.contains(entry) }?.entry
+    }
 
     /// Starts delivery; false if it was started.
     mutating func started() -> Bool {
@@ -95,6 +103,9 @@ struct DispatchStateMachine: ~Copyable, Sendable {
         inFlight[lane] = InFlightDelivery(entry: entry, origin: origin, host: host, condition: condition)
         return true
     }
+
+    /// A lane's request, which has just started, is a batch.
+    mutating func joined(_ members: [OutboxID], lane: String) { inFlight[lane]?.members = Set(members) }
 
     /// The manager holds a request for this reason, or, with nil, no longer; false if that is not new.
     mutating func held(_ entry: OutboxID, lane: String, _ reason: String?) -> Bool {

@@ -53,6 +53,13 @@ struct OriginRefusals: Sendable, Equatable {
     mutating func refused(
         _ entry: OutboxID, by origin: String, _ failure: OutboxFailure, at now: Int64, chance: Double
     ) -> Ruling {
+        refused([entry], by: origin, failure, at: now, chance: chance)
+    }
+
+    /// The same for the entries of one request, each of which counts.
+    mutating func refused(
+        _ entries: [OutboxID], by origin: String, _ failure: OutboxFailure, at now: Int64, chance: Double
+    ) -> Ruling {
         var record = records[origin] ?? Record(origin: origin, last: now)
         defer { records[origin] = record }
         let longest = schedule.longestStop.milliseconds
@@ -75,11 +82,13 @@ struct OriginRefusals: Sendable, Equatable {
             }
             return .passing(until: record.until, revived: [])
         }
-        if !record.suspects.contains(entry) { record.suspects.append(entry) }
+        let known = Set(record.suspects)
+        record.suspects += entries.filter { !known.contains($0) }
         guard record.suspects.count >= max(schedule.refusalsInARow, 1), schedule.refusalsInARow > 0 else {
             return .final
         }
-        let revived = record.suspects.filter { $0 != entry }
+        let refused = Set(entries)
+        let revived = record.suspects.filter { !refused.contains($0) }
         record.reason =
             "\(origin) has refused \(record.suspects.count) requests in a row, the last because \(failure.message); it is asked again, seldom"
         record.suspects = []

@@ -45,8 +45,9 @@ public struct OutboxEntry: Sendable, Equatable {
     /// The failure of the last attempt; nil before the first.
     public let failure: OutboxFailure?
     /// Why it is not sent at the moment although its turn has come: a gate is held, its window is closed, a
-    /// newer one takes its place, its server refuses everything, the network wants a sign-in, no uplink has
-    /// internet, or this machine's clock is not set; nil if none holds.
+    /// newer one takes its place, its lane has spent its budget for the day, its server refuses everything,
+    /// the network wants a sign-in, no uplink has internet, or this machine's clock is not set; nil if none
+    /// holds.
     public let hold: String?
     /// The number of failures that makes it a dead letter; nil for the schedule's limit.
     public let maximumAttempts: Int?

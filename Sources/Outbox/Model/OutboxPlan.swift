@@ -51,6 +51,8 @@ struct EntryHolds {
     var origins: [String: String] = [:]
     /// The gates that are held.
     var gates: [String: OutboxGate] = [:]
+    /// The reasons of lanes.
+    var lanes: [String: String] = [:]
     let now: Int64
     let offset: LocalOffset
     private var openings: [OutboxWindow: OutboxWindow.Opening?] = [:]
@@ -58,7 +60,7 @@ struct EntryHolds {
     init(now: Int64, _ offset: @escaping LocalOffset) { (self.now, self.offset) = (now, offset) }
 
     /// The reason of a waiting entry in a sentence; nil if none holds.
-    mutating func reason(_ plan: OutboxPlan?, origin: () -> String?) -> String? {
+    mutating func reason(_ plan: OutboxPlan?, lane: String, origin: () -> String?) -> String? {
         if let plan {
             if let successor = plan.successor { return "request \(successor) takes its place" }
             if let gate = plan.gates.compactMap({ gates[$0] }).first { return gate.sentence }
@@ -66,6 +68,7 @@ struct EntryHolds {
                 return "its window \(window) lets it leave at \(WallClock.text(opens))"
             }
         }
+        if let reason = lanes[lane] { return reason }
         guard !origins.isEmpty, let origin = origin() else { return nil }
         return OutboxTables.hold(origin, origins)
     }

@@ -6,6 +6,7 @@ package import Outbox
 import ReachabilityCore
 package import ServiceCore
 import SessionCore
+import SessionManager
 
 // Answers calls about the outbox.
 extension OutboxService {
@@ -154,5 +155,38 @@ extension OutboxConfiguration {
         limits = OutboxLimits(settings)
         timeout = settings.answerTimeout
         retries.maximumAttempts = settings.maximumAttempts == 0 ? nil : Int(settings.maximumAttempts)
+        for case let batch? in settings.batch.map({ BatchSetting($0) }) {
+            batches[batch.lane] = BatchRule(batch)
+        }
+        for case let budget? in settings.budget.map({ BudgetSetting($0) }) {
+            budgets[budget.lane] = LaneBudget(bytesPerDay: budget.bytes, requestsPerDay: budget.requests)
+        }
+        rate = settings.rate == 0 ? nil : settings.rate
+        expensiveRate = settings.expensiveRate == 0 ? nil : settings.expensiveRate
+    }
+}
+
+extension BatchRule {
+    /// Converts a configured rule.
+    init(_ setting: BatchSetting) {
+        self.init(BatchForm(setting.form))
+        if let count = setting.count { maximumCount = count }
+        if let bytes = setting.bytes { maximumBytes = bytes }
+        if let age = setting.age { maximumAge = age }
+        compression = setting.compression.flatMap { ContentCompression(rawValue: $0) }
+        contentType = setting.contentType
+    }
+}
+
+extension BatchForm {
+    /// Converts a configured form.
+    init(_ form: BatchSetting.Form) {
+        self =
+            switch form {
+            case .array: .jsonArray
+            case .lines: .lines
+            case .template(let prefix, let separator, let suffix):
+                .template(prefix: prefix, separator: separator, suffix: suffix)
+            }
     }
 }

@@ -171,8 +171,8 @@ final class VarlinkConnection {
         if let reply = machine.subscribed(statusOnly: statusOnly, to: change) { put(reply) }
     }
 
-    func statusChanged(_ change: CommittedChange) {
-        guard !isClosed, let reply = machine.changed(change, unread: outgoing.count) else { return }
+    func statusChanged(_ replies: inout ChangeReplies) {
+        guard !isClosed, let reply = machine.changed(&replies, unread: outgoing.count) else { return }
         put(reply)
         updateWait()
     }

@@ -89,13 +89,18 @@ package final class VarlinkServer: ServiceComponent {
     package func statusChanged(_ change: CommittedChange) {
         if change.event == .initial { beginToListen() }
         checkSocketFile()
-        for connection in subscribers.values { connection.statusChanged(change) }
+        notifySubscribers(change)
         statusService.statusChanged()
     }
 
     package func internetChanged(_ change: CommittedChange) {
-        for connection in subscribers.values { connection.statusChanged(change) }
+        notifySubscribers(change)
         statusService.internetChanged()
+    }
+
+    private func notifySubscribers(_ change: CommittedChange) {
+        var replies = ChangeReplies(change)
+        for connection in subscribers.values { connection.statusChanged(&replies) }
     }
 
     package var stateLine: String? {

@@ -86,6 +86,7 @@ extension ServiceOption.Kind {
         case .list: "<name,…>"
         case .costs: "<name=value,…>"
         case .fields, .secrets: "<name: value>"
+        case .batches, .budgets: "<lane=words,…>"
         case .endpoint: "<address:port>"
         case .url: "<url>"
         }

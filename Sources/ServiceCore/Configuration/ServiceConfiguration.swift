@@ -63,6 +63,14 @@ package struct ServiceConfiguration: Sendable, Equatable {
         package var answerTimeout: Duration = .seconds(60)
         /// 0 for no end.
         package var maximumAttempts: Int64 = 0
+        /// As ``BatchSetting`` reads them.
+        package var batch: [String] = []
+        /// As ``BudgetSetting`` reads them.
+        package var budget: [String] = []
+        /// In bytes a second; 0 for no limit.
+        package var rate: Int64 = 0
+        /// 0 for ``rate``.
+        package var expensiveRate: Int64 = 0
 
         package init() {}
     }

@@ -114,6 +114,23 @@ extension ServiceOption {
             "outbox.maximum-attempts", .integer(0...1_000_000),
             "After so many tries that failed, for whatever reason, a request is given up; 0 for never.",
             { .integer($0.outbox.maximumAttempts) }, set: { $0.outbox.maximumAttempts = $1.number }),
+        ServiceOption(
+            "outbox.batch", .batches,
+            "Lanes whose requests are joined, as \"samples=array count:500 bytes:262144 age:10s gzip\": array is a JSON array, lines is NDJSON, "
+                + "template has prefix:, separator: and suffix: in percent-encoding; type: is the Content-Type.",
+            { .texts($0.outbox.batch) }, set: { $0.outbox.batch = $1.texts }),
+        ServiceOption(
+            "outbox.budget", .budgets,
+            "What lanes may send over expensive paths in a day, as \"samples=bytes:5000000 requests:1000\"; the rest waits.",
+            { .texts($0.outbox.budget) }, set: { $0.outbox.budget = $1.texts }),
+        ServiceOption(
+            "outbox.rate", .integer(0...(1 << 40)),
+            "How many bytes of a request's content are sent in a second at most; 0 for no limit.",
+            { .integer($0.outbox.rate) }, set: { $0.outbox.rate = $1.number }),
+        ServiceOption(
+            "outbox.expensive-rate", .integer(0...(1 << 40)),
+            "The same over an expensive path; 0 for outbox.rate.",
+            { .integer($0.outbox.expensiveRate) }, set: { $0.outbox.expensiveRate = $1.number }),
     ]
 
     private static let history: [ServiceOption] = [

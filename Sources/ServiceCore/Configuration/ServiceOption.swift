@@ -24,6 +24,10 @@ package struct ServiceOption: Sendable {
         case secrets
         /// A list of `NAME=VALUE`, the value one of ``Metered``; with a name for the example.
         case costs(String)
+        /// A list of texts for ``BatchSetting``.
+        case batches
+        /// A list of texts for ``BudgetSetting``.
+        case budgets
         case endpoint
         /// An http or https URL; empty for none.
         case url
@@ -98,6 +102,8 @@ extension ServiceOption.Kind {
         case .fields: "a list of header fields such as [\"X-Scope-OrgID: fleet\"]"
         case .secrets:
             "a list of header fields such as [\"Authorization: Bearer file:/etc/reach/token\"], each with env:VARIABLE or file: and an absolute path"
+        case .batches: BatchSetting.allowed
+        case .budgets: BudgetSetting.allowed
         case .list: "a list of texts such as [\"wwan0\"]"
         case .endpoint:
             "an address with a port such as \"127.0.0.1:9464\" or \"[::1]:9464\", or \"\" for none"
@@ -141,6 +147,8 @@ extension ServiceOption.Kind {
         case (.fields, .array(let values)): values.allSatisfy { TelemetryField.field($0.text) != nil }
         case (.secrets, .array(let values)): values.allSatisfy { TelemetryField.secret($0.text) != nil }
         case (.costs, .array(let values)): values.allSatisfy { Metered.assignment($0.text) != nil }
+        case (.batches, .array(let values)): values.allSatisfy { BatchSetting($0.text) != nil }
+        case (.budgets, .array(let values)): values.allSatisfy { BudgetSetting($0.text) != nil }
         case (.endpoint, .string(let text)): text.isEmpty || Endpoint(text) != nil
         case (.url, .string(let text)): text.isEmpty || (try? URL(spoken: text)) != nil
         default: false
@@ -154,7 +162,7 @@ extension ServiceOption.Kind {
         case .integer: Int64(text).map { .integer($0) } ?? .string(text)
         // Values have commas.
         case .fields, .secrets: .array(text.split(separator: "\n").map { .string(String($0)) })
-        case .list, .costs: .array(text.split(separator: ",").map { .string(String($0)) })
+        case .list, .costs, .batches, .budgets: .array(text.split(separator: ",").map { .string(String($0)) })
         default: .string(text)
         }
     }

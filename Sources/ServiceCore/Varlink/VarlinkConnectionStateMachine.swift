@@ -112,12 +112,14 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
             return nil
         }
         state = .monitoring(Subscription(statusOnly: statusOnly, reported: change.status))
-        return Self.reply(change, .initial, previous: nil)
+        var replies = ChangeReplies(change)
+        return replies.reply(.initial, previous: nil)
     }
 
     /// The reply that a subscriber gets now, if any.
-    package mutating func changed(_ change: CommittedChange, unread: Int) -> VarlinkReply? {
+    package mutating func changed(_ replies: inout ChangeReplies, unread: Int) -> VarlinkReply? {
         guard case .monitoring(var subscription) = state else { return nil }
+        let change = replies.change
         if change.isInternet, subscription.statusOnly { return nil }
         guard unread <= limits.unread else {
             // A path that was skipped before may have changed as well.
@@ -127,34 +129,26 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
             state = .monitoring(subscription)
             return nil
         }
-        return notify(change, &subscription)
+        return notify(&replies, &subscription)
     }
 
     /// The client has read everything: sends the change that was held.
     package mutating func drained() -> VarlinkReply? {
         guard case .monitoring(var subscription) = state, let change = subscription.held else { return nil }
-        return notify(change, &subscription)
+        var replies = ChangeReplies(change)
+        return notify(&replies, &subscription)
     }
 
     private mutating func notify(
-        _ change: CommittedChange, _ subscription: inout Subscription
+        _ replies: inout ChangeReplies, _ subscription: inout Subscription
     ) -> VarlinkReply? {
-        let former = subscription.reported
+        let (former, status) = (subscription.reported, replies.change.status)
         subscription.held = nil
-        subscription.reported = change.status
+        subscription.reported = status
         state = .monitoring(subscription)
         // Skipped changes are summed up: a status that is back counts as a change of the path.
-        if former != change.status { return Self.reply(change, .status, previous: former) }
-        return subscription.statusOnly ? nil : Self.reply(change, .path, previous: former)
-    }
-
-    private static func reply(
-        _ change: CommittedChange, _ event: ReachabilityUpdate.Event, previous: ReachabilityStatus?
-    ) -> VarlinkReply {
-        var report = change.report
-        report.change = Report.Change(
-            event: event, previous: previous, isInternet: change.isInternet && event == .path)
-        return VarlinkReply(report, continues: true)
+        if former != status { return replies.reply(.status, previous: former) }
+        return subscription.statusOnly ? nil : replies.reply(.path, previous: former)
     }
 
     /// What the socket waits for.

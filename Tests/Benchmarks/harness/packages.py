@@ -13,6 +13,7 @@ NEEDED = {
 }
 MONITORS = {'module gio-2.0': 'libglib2.0-dev'}
 HTTP = {'nginx': 'nginx', 'openssl': 'openssl', 'curl': 'curl', 'module libcurl': 'libcurl4-openssl-dev'}
+CALLS = {'strace': 'strace'}
 INSTRUCTIONS = {'valgrind': 'valgrind', 'strip': 'binutils'}
 
 # Where an ordinary user's shell does not look: nginx is there.

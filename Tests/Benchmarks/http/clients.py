@@ -22,6 +22,7 @@ class Client:
     at_most: int = 1_000_000         # requests in a run, for one that is slow
     widest: int = 1_000              # transfers at once
     has_files: bool = True           # downloads and uploads
+    on_loop: bool = False            # answers are used on the thread that receives them
 
     def get(self, url, requests, concurrency):
         return [*self.program, 'get', url, str(requests), str(concurrency)]
@@ -81,8 +82,10 @@ def rows(reach, with_peers, build, beside=None):
     if os.path.exists(os.path.join(PROGRAM, 'Package.swift')):
         ways = {'Reach, async': [], 'Reach, async on its thread': ['--on-loop'], 'Reach, blocks': ['--blocks'],
                 'Reach, blocks on its thread': ['--blocks-on-loop']}
-        clients += [Client(title, reach and [reach, *way], ours=True, needs_system_authorities=True) for title, way in ways.items()]
+        clients += [Client(title, reach and [reach, *way], ours=True, needs_system_authorities=True, on_loop=title.endswith('on its thread'))
+                    for title, way in ways.items()]
         if beside:
-            clients += [Client(f'{title}, other build', [beside('reach-http-bench'), *way], ours=True, needs_system_authorities=True)
+            clients += [Client(f'{title}, other build', [beside('reach-http-bench'), *way], ours=True, needs_system_authorities=True,
+                               on_loop=title.endswith('on its thread'))
                         for title, way in ways.items()]
     return clients

@@ -19,6 +19,7 @@ class Cost:
     cpu: float         # seconds, user and system
     peak: float        # MiB
     sleeps: int        # voluntary context switches
+    preemptions: int
     connections: int
 
     def rate(self, requests):
@@ -60,7 +61,7 @@ def run(server, client, command, accounting=None):
         if found['status']:
             raise ProcessFailed(f'ended with {found["status"]:.0f}' + (f': {words[-1][:80]}' if words else ''))
         return Cost(found['wall_us'] / 1e6, (found['user_us'] + found['system_us']) / 1e6, found['peak_kib'] / 1024,
-                    int(found['sleeps']), server.connections() - before)
+                    int(found['sleeps']), int(found['preemptions']), server.connections() - before)
     finally:
         for path in (figures_file, errors):
             with contextlib.suppress(FileNotFoundError):

@@ -16,6 +16,7 @@ KINDS = {
     'link': (['down'], 'veth0', 'the link of the default route, by its administrator'),
     'cable': (['unplugged', 'plugged'], 'veth0', 'the link of the default route, by its far end'),
 }
+MEDIAN, TAIL = 1.4, 1.6
 QUIET = 3  # ms of silence between changes: more than the 1 ms after which an event counts as the first of its kind
 
 
@@ -56,7 +57,7 @@ def measure(report, monitors, namespaces, scale):
 
 def compare_all(report, monitors, namespaces, scale):
     header = ['monitor', 'change', 'median µs', 'p99 µs', 'ratio of medians', 'ratio of p99', 'changes', 'without a line']
-    rows, added = [], None
+    rows, ratios = [], {}
     for kind, (timed, _, _) in KINDS.items():
         runs = {}
         chosen = [m for m in monitors if kind in m.latencies and m.command]
@@ -81,10 +82,16 @@ def compare_all(report, monitors, namespaces, scale):
                 enough = len(values) >= 100  # the 99th percentile of fewer is one unlucky change
                 rows.append([m.title, f'{kind}: {what}', number(percentile(values, .5)), number(percentile(values, .99) if enough else None),
                              number(compare(.5), 2), number(compare(.99) if enough else None, 2), str(len(values)), str(sum(run[1] for run in found))])
-                if (m.title, what) == (WATCH, 'added'):
-                    added = compare(.5)
+                if m.title == WATCH:
+                    ratios[kind, what] = compare(.5), compare(.99) if enough else None
     report.section('3. From a change to its line', 'From before the change is sent to the kernel until the first byte of the line '
                    f'can be read from a pipe; {QUIET} ms of silence before the next change. Rounds: {scale.latency_rounds}; ratios to the C receive '
                    'loop of the same round, median of the rounds. ' + '; '.join(f'*{k}*: {v[2]}' for k, v in KINDS.items()) + '.',
                    header, rows, words=2)
-    report.bar('3', f'{WATCH}, route added: median, ratio to the C receive loop', added, 1.4, digits=2)
+    for kind, (timed, _, _) in KINDS.items():
+        for what in timed:
+            middle, tail = ratios.get((kind, what), (None, None))
+            report.bar('3', f'{WATCH}, {kind} {what}: median, ratio to the C receive loop', middle, MEDIAN, digits=2)
+            # A quick run has too few changes.
+            if scale.changes * scale.latency_rounds >= 1_000:
+                report.bar('3', f'{WATCH}, {kind} {what}: p99, ratio to the C receive loop', tail, TAIL, digits=2)

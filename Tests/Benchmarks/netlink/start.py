@@ -8,6 +8,11 @@ from harness.namespaces import Namespaces
 from harness.process import ENVIRONMENT, figures, load
 from harness.report import number
 
+from .latency import sample
+from .monitors import REFERENCE, WATCH
+
+FEW, MANY = 2, 1_000
+
 
 def first_line(monitor, namespaces, program, times, settle=200, timeout=120):
     """Medians of some starts: {'us', 'cpu_us', 'rss_kib', 'peak_kib', 'private_kib'}; None when no line came."""
@@ -62,6 +67,7 @@ def links(report, monitors, scale):
     with Namespaces() as namespaces:
         namespaces.default_route('veth0')
         batch = ''.join(f'link add l{i} type veth peer name p{i}\n' for i in range(scale.links // 2))
+        alone = starts(monitors, namespaces, scale)
         subprocess.run(['ip', '-n', namespaces.name, '-batch', '-'], input=batch, text=True, check=True)
         found = starts(monitors, namespaces, scale)
     rows = []
@@ -71,10 +77,34 @@ def links(report, monitors, scale):
                      number(run['cpu_us'] / 1e3 if run else None), number(run['rss_kib'] if run else None, 0)])
     report.section(f'4. Start with {scale.links:,} links', f'{scale.links // 2:,} pairs of virtual Ethernet links that are down, beside the one that '
                    'carries the default route.', ['monitor', 'first line ms', 'CPU ms until 0.2 s later', 'RSS KiB'], rows)
+    reference, few = found.get(REFERENCE), alone
     for m in (m for m in monitors if m.ours):
-        report.bar('4', f'{m.title}, {scale.links:,} links: first line', milliseconds(found.get(m.title)), 1000, 'ms')
+        run, small = found.get(m.title), few.get(m.title)
+        # The monitor-only program waits for one path, and needs no table of links.
+        report.bar('4', f'{m.title}, {scale.links:,} links: first line, ratio to the C receive loop',
+                   run['us'] / reference['us'] if run and reference else None, 1.2, digits=2)
+        report.bar('4', f'{m.title}, {scale.links:,} links: memory for a link',
+                   (run['private_kib'] - small['private_kib']) * 1024 / scale.links if run and small else None, 400, 'bytes', 0)
+
+
+def among(report, monitors, scale):
+    """One change among few links and among many."""
+    watch, medians = next(m for m in monitors if m.title == WATCH), {}
+    for count in (FEW, MANY) if watch.command else ():
+        with Namespaces() as namespaces, placement.awake():
+            batch = ''.join(f'link add l{i} type veth peer name p{i}\n' for i in range((count - FEW) // 2))
+            subprocess.run(['ip', '-n', namespaces.name, '-batch', '-'], input=batch, text=True, check=True)
+            for _ in range(scale.latency_rounds):
+                samples, _ = sample(watch, namespaces, 'route', scale.changes, scale.program('latency'))
+                medians.setdefault(count, []).append(statistics.median(samples['added']))
+    middle = {count: statistics.median(values) for count, values in medians.items()}
+    report.section('4. An event among many links', f'`reach watch --json`, the default route added; medians of {scale.latency_rounds} rounds.',
+                   ['links', 'median µs'], [[f'{count:,}', number(middle.get(count))] for count in (FEW, MANY)])
+    report.bar('4', f'{WATCH}, route added: among {MANY:,} links, ratio to that among {FEW}',
+               middle[MANY] / middle[FEW] if len(middle) == 2 else None, 1.5, digits=2)
 
 
 def measure(report, monitors, _, scale):
     routes(report, monitors, scale)
     links(report, monitors, scale)
+    among(report, monitors, scale)

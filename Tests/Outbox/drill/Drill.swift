@@ -12,6 +12,9 @@ import Outbox
 ///     drill replace FOLDER URL FIRST COUNT LANES BATCH
 ///         the same with a name for each lane; every third is scheduled, every fourth has a window that is
 ///         always open, every fifth names a gate that is held now and then
+///     drill join FOLDER URL FIRST COUNT LANES BATCH
+///         the same with small contents, in lanes that join them as lines
+///     drill samples FOLDER URL COUNT LANE     enqueues so many of 200 bytes, and delivers them
 ///     drill deliver FOLDER     "sent ID" for each, when it has left; until standard input ends
 ///     drill drain FOLDER       the same, until nothing waits
 ///     drill measure FOLDER COUNT     the times of enqueueing, opening and listing
@@ -22,14 +25,18 @@ enum Drill {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
             switch (arguments.first, arguments.count) {
-            case ("enqueue", 7): try await enqueue(arguments)
-            case ("replace", 7): try await enqueue(arguments, replaces: true)
+            case ("enqueue", 7): try await enqueue(arguments) { try request($0, $1, lanes: $2) }
+            case ("replace", 7): try await enqueue(arguments, planned)
+            case ("join", 7): try await enqueue(arguments, joined)
+            case ("samples", 5): try await samples(arguments)
             case ("deliver", 2): try await deliver(arguments[1], drains: false)
             case ("drain", 2): try await deliver(arguments[1], drains: true)
             case ("measure", 3):
                 try await Measure(folder: arguments[1], count: Int(arguments[2]) ?? 1_000).run()
             case ("window", 4): openings(arguments[1], Int64(arguments[2]) ?? 0, Int(arguments[3]) ?? 1)
-            default: throw OutboxError(.badRequest, "drill enqueue|deliver|drain|measure|window …")
+            default:
+                throw OutboxError(
+                    .badRequest, "drill enqueue|replace|join|samples|deliver|drain|measure|window …")
             }
         } catch {
             say("failed \(error)")
@@ -45,6 +52,16 @@ enum Drill {
         if let spare = getenv("REACH_DRILL_SPARE").flatMap({ Int64(String(cString: $0)) }) {
             configuration.spareSpace = spare
         }
+        for lane in 0..<5 {
+            var rule = BatchRule(.lines)
+            (rule.maximumCount, rule.maximumAge) = (20, .milliseconds(30))
+            rule.compression = lane % 2 == 0 ? nil : .gzip
+            configuration.batches["join-\(lane)"] = rule
+        }
+        var rule = BatchRule()
+        rule.maximumAge = .zero
+        rule.compression = .gzip
+        configuration.batches["batch"] = rule
         return configuration
     }
 
@@ -86,23 +103,61 @@ enum Drill {
         return request
     }
 
-    static func enqueue(_ arguments: [String], replaces: Bool = false) async throws {
+    /// One of a lane whose requests are joined, and have the same URL for that.
+    static func joined(_ number: Int, _ url: String, lanes: Int) throws -> OutboxRequest {
+        let lane = number % lanes
+        var request = try OutboxRequest(
+            "\(url)/join?lane=\(lane)",
+            body: .data(Data("\(number) \(String(repeating: "x", count: 20))".utf8)))
+        request.lane = "join-\(lane)"
+        return request
+    }
+
+    /// Samples of 200 bytes, as a meter has them.
+    static func samples(_ arguments: [String]) async throws {
+        let (url, count, lane) = (arguments[2], Int(arguments[3]) ?? 1, arguments[4])
+        let outbox = try await open(arguments[1])
+        let requests = try (0..<count).map { number in
+            // Like a meter's: names and units that repeat, numbers that do not.
+            let parts = [
+                "\"meter\":\"site-7/floor-3/main\"", "\"number\":\(number)",
+                "\"time\":\"2026-03-01T12:\(10 + number / 60 % 50):\(10 + number % 50)Z\"",
+                "\"power\":{\"unit\":\"W\",\"value\":\(number * 7_919 % 3_600)}",
+                "\"voltage\":{\"unit\":\"V\",\"value\":\(230 + number * 31 % 7)}",
+                "\"energy\":{\"unit\":\"Wh\",\"value\":\(1_000_000 + number * 3)}",
+            ]
+            var text = "{" + parts.joined(separator: ",")
+            text += String(repeating: " ", count: max(199 - text.utf8.count, 0)) + "}"
+            var request = try OutboxRequest(
+                "\(url)/samples", headerFields: [.contentType: "application/json"],
+                body: .data(Data(text.utf8)))
+            request.lane = lane
+            return request
+        }
+        try await outbox.enqueue(requests)
+        let events = outbox.events
+        try await outbox.startDelivery(with: URLSessionManager(responseSerializer: HTTPResponseSerializer()))
+        for await _ in events where try await outbox.counts().waiting == 0 { break }
+        await outbox.close()
+        say("done")
+    }
+
+    static func enqueue(
+        _ arguments: [String], _ make: @Sendable (Int, String, Int) throws -> OutboxRequest
+    ) async throws {
+        let holdsGate = arguments[0] == "replace"
         let outbox = try await open(arguments[1])
         let (first, count) = (Int(arguments[3]) ?? 0, Int(arguments[4]) ?? 0)
         let (lanes, batch) = (Int(arguments[5]) ?? 1, max(Int(arguments[6]) ?? 1, 1))
         var number = first
         while number < first + count {
             let numbers = number..<min(number + batch, first + count)
-            let requests = try numbers.map {
-                replaces
-                    ? try planned($0, arguments[2], lanes: lanes)
-                    : try request($0, arguments[2], lanes: lanes)
-            }
+            let requests = try numbers.map { try make($0, arguments[2], lanes) }
             do {
                 // Held for a second at most, whatever kills this process.
-                if replaces, number % 2 == 0 {
+                if holdsGate, number % 2 == 0 {
                     try await outbox.hold(gate: "drill", until: Date(timeIntervalSinceNow: 1))
-                } else if replaces {
+                } else if holdsGate {
                     try await outbox.release(gate: "drill")
                 }
                 let receipts = try await outbox.enqueue(requests)

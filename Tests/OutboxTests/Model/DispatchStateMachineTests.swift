@@ -36,6 +36,21 @@ import Testing
         #expect(machine.busyLanes(.any) == 3 && machine.busyLanes(.wiredOnly) == 1)
     }
 
+    @Test("OBX-215 All entries of a batch are in flight, until it is settled")
+    func batch() {
+        var machine = DispatchStateMachine(limit: 4, limitPerHost: 4)
+        _ = machine.started()
+        let leaves = machine.leaves(id(1), lane: "a", origin: "o", host: "h", condition: .any)
+        machine.joined([id(1), id(3), id(4)], lane: "a")
+        let inFlight = [1, 2, 3, 4].map { machine.isInFlight(id($0)) }
+        #expect(leaves && inFlight == [true, false, true, true])
+        let (head, isBusy) = (machine.head(with: id(4)), machine.isBusy("a"))
+        #expect(head == id(1) && isBusy)
+        machine.settled(lane: "a")
+        let (later, isStillBusy) = (machine.isInFlight(id(3)), machine.isBusy("a"))
+        #expect(!later && !isStillBusy)
+    }
+
     @Test("UPL-360 A held request takes no place, in all and of its host, and closes its origin alone")
     func held() {
         let machine = Dispatcher(limit: 2, limitPerHost: 1)

@@ -53,6 +53,19 @@ import Testing
                 == .passing(until: start + 1_000, revived: []))
     }
 
+    @Test("OBX-216 A refused batch counts as its entries do, and makes the pause longer once")
+    func batch() {
+        var refusals = OriginRefusals(schedule())
+        #expect(refusals.refused([id(1), id(2)], by: origin, failure, at: start, chance: 0) == .final)
+        #expect(
+            refusals.refused([id(3), id(4)], by: origin, failure, at: start, chance: 0)
+                == .passing(until: start + 1_000, revived: [id(1), id(2)]))
+        refusals.left(for: origin)
+        #expect(
+            refusals.refused([id(1), id(2), id(3)], by: origin, failure, at: start + 1_000, chance: 0)
+                == .passing(until: start + 3_000, revived: []))
+    }
+
     @Test("FLD-024 a success between refusals begins anew, and one after them opens the origin")
     func success() {
         var refusals = OriginRefusals(schedule())

@@ -96,6 +96,42 @@ struct ConfigurationReaderTests {
         #expect(plain.configuration.monitor.metered == ["wwan0=yes", "eth0=no"])
     }
 
+    @Test("OBX-249 lanes that join requests, and their budgets; a wrong word is refused with what is allowed")
+    func lanes() {
+        let reader = read(
+            """
+            [outbox]
+            batch = ["samples=array count:500 bytes:1000 age:10s gzip", "log%20x=lines type:text/plain", "p=template prefix:%7B%22a%22:[ separator:%2C suffix:]}"]
+            budget = ["samples=bytes:5000000 requests:10"]
+            rate = 1000
+            expensive-rate = 10
+            """)
+        #expect(reader.problems == [])
+        let settings = reader.configuration.outbox.batch.compactMap { BatchSetting($0) }
+        #expect(settings.map(\.lane) == ["samples", "log x", "p"])
+        #expect(settings[0].count == 500 && settings[0].bytes == 1_000 && settings[0].age == .seconds(10))
+        #expect(settings[0].compression == "gzip" && settings[1].contentType == "text/plain")
+        #expect(
+            settings.map(\.form)[1...] == [
+                .lines, .template(prefix: "{\"a\":[", separator: ",", suffix: "]}"),
+            ])
+        let budget = reader.configuration.outbox.budget.compactMap { BudgetSetting($0) }
+        #expect(budget.map(\.bytes) == [5_000_000] && budget.map(\.requests) == [10])
+        #expect(reader.configuration.outbox.rate == 1_000 && reader.configuration.outbox.expensiveRate == 10)
+        let wrong = [
+            "samples", "=array", "a=", "a=array lines", "a=count:5", "a=array count:0", "a=array age:10",
+            "a=lines prefix:x", "a=array gzip deflate", "a=template prefix:%4", "a=array array",
+        ]
+        for text in wrong {
+            #expect(BatchSetting(text) == nil, "\(text)")
+            let problems = read("[outbox]\nbatch = [\"\(text)\"]").problems.map(\.description)
+            #expect(problems.first?.hasSuffix(BatchSetting.allowed) == true)
+        }
+        for text in ["a", "a=bytes", "a=bytes:x", "a=bytes:-1", "a=money:5", "a=bytes:1 bytes:2"] {
+            #expect(BudgetSetting(text) == nil, "\(text)")
+        }
+    }
+
     @Test(
         "each problem names file, line, key, and what is allowed",
         arguments: [
