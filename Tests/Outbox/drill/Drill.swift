@@ -18,6 +18,8 @@ import Outbox
 ///     drill deliver FOLDER     "sent ID" for each, when it has left; until standard input ends
 ///     drill drain FOLDER       the same, until nothing waits
 ///     drill measure FOLDER COUNT     the times of enqueueing, opening and listing
+///     drill callers|fill|full|ends …     how fast it is beside others, and when it is full; see ``Speed``
+///     drill week …     a week without a network; see ``Week``
 ///     drill window WINDOW FROM COUNT     the next openings by this process's time zone
 @main
 enum Drill {
@@ -33,6 +35,13 @@ enum Drill {
             case ("drain", 2): try await deliver(arguments[1], drains: true)
             case ("measure", 3):
                 try await Measure(folder: arguments[1], count: Int(arguments[2]) ?? 1_000).run()
+            case ("callers", 4):
+                try await Speed.callers(
+                    arguments[1], count: Int(arguments[2]) ?? 1, callers: max(Int(arguments[3]) ?? 1, 1))
+            case ("fill", 4): try await Speed.fill(arguments[1], arguments[2], count: Int(arguments[3]) ?? 1)
+            case ("full", 2): try await Speed.full(arguments[1])
+            case ("ends", 3): try await Speed.ends(arguments[1], sample: Int(arguments[2]) ?? 1)
+            case ("week", 6): try await Week.run(arguments)
             case ("window", 4): openings(arguments[1], Int64(arguments[2]) ?? 0, Int(arguments[3]) ?? 1)
             default:
                 throw OutboxError(
