@@ -80,8 +80,7 @@ let package = Package(
             name: "reach",
             dependencies: [
                 "CRuntime", "EventLoop", "Reachability", "ReachabilityRecording", "SessionManager",
-                "SessionManagerExtras", "ServiceCore",
-                "Service", "Storage", "Outbox",
+                "ServiceCore", "Service", "Storage", "Outbox",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -147,7 +146,7 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // Pictures, property lists, assets for several places of a screen, progress on a terminal.
+        // Pictures, property lists, assets for several places of a screen, a light that says that the program is busy.
         .target(
             name: "SessionManagerExtras",
             dependencies: [

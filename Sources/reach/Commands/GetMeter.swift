@@ -2,7 +2,6 @@
 
 import Reachability
 import SessionManager
-import SessionManagerExtras
 import Synchronization
 
 /// Passes the progress of the transfer and its waiting reasons to the thread that draws.

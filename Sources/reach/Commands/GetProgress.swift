@@ -3,7 +3,6 @@
 import ArgumentParser
 import ServiceCore
 import SessionManager
-import SessionManagerExtras
 
 extension GetProgress.Choice: ExpressibleByArgument {}
 

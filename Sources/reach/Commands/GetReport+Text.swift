@@ -5,7 +5,6 @@ import FoundationEssentials
 import Reachability
 import ServiceCore
 import SessionManager
-import SessionManagerExtras
 
 extension GetReport {
     /// The result: `1.2 MB from example.com in 3.4 s, saved as x (resumed at 43 %)`.

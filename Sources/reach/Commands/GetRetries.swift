@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SessionManager
-import SessionManagerExtras
 
 /// The failures after which `reach get` tries again; without `--retry` only cuts that can be continued.
 struct GetRetries: RequestInterceptor {

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Outbox
 import Reachability
 import ServiceCore
-import SessionManagerExtras
+import SessionManager
 
 /// An outbox's content as text for people.
 enum OutboxText {

@@ -7,11 +7,12 @@ import subprocess
 import tempfile
 import time
 
+from footprint import contents
 from harness.process import Process, ProcessFailed
 from harness.report import number
 
 # Millions of bytes; packaging/checks/weight has the same.
-BAR_REACH, BAR_MONITOR = 16.5, 6.1
+BAR_REACH, BAR_MONITOR = 15, 6
 BAR_RSS, BAR_PRIVATE = 28, 11.5
 SECONDS = 5
 
@@ -28,11 +29,16 @@ def stripped(path):
 
 def size(report, programs, _namespaces, _scale):
     bars = [('`reach`', BAR_REACH), ('monitor-only program', BAR_MONITOR)]
-    sizes = [stripped(path) for path in programs]
-    report.section('Sizes', 'Stripped, with the Swift runtime inside (packaging/device/flags --smallest).', ['program', 'bytes'],
+    sizes = [stripped(path) for path in programs[:2]]
+    report.section('Sizes', 'Stripped, with the Swift runtime inside (packaging/device/flags --smallest --no-property-lists).', ['program', 'bytes'],
                    [[title, number(bytes, 0)] for (title, _), bytes in zip(bars, sizes)])
     for (title, bar), bytes in zip(bars, sizes):
         report.bar('size', f'{title}: size', bytes and bytes / 1e6, bar, 'MB')
+    reach, monitor = map(contents.contents, programs[2:])
+    if reach and monitor:
+        report.section('Where the bytes are', 'By the linker\'s map of `reach`, each module and library by kind; the last column is the '
+                       'monitor-only program.', ['part', *contents.COLUMNS, '`reach`', 'monitor'],
+                       [[name, *(number(value, 0) for value in values)] for name, values in contents.rows(reach, monitor, sizes)])
 
 
 def service(report, programs, namespaces, _scale):

@@ -28,14 +28,23 @@ def built(name):
     return os.path.join(BUILT, name)
 
 
-def build_swift(package, product, build, scratch=None):
+def link_map(product):
+    """Where the linker writes what a product consists of, if it is asked to."""
+    return built(f'{product}.map')
+
+
+def build_swift(package, product, build, scratch=None, mapped=False):
     """The path of a product of a Swift package, built in release mode with a static standard library; None without it.
-    `scratch` is where it is built, when not inside the package."""
+    `scratch` is where it is built, when not inside the package; `mapped` says that the linker shall write its map too."""
     manifest = os.path.join(package, 'Package.swift')
     if not os.path.exists(manifest):
         return None
-    flags = subprocess.check_output([os.path.join(PROJECT, 'packaging', 'device', 'flags'), '--smallest'], text=True).splitlines()
+    options = [os.path.join(PROJECT, 'packaging', 'device', 'flags'), '--smallest', '--no-property-lists']
+    flags = subprocess.check_output(options, text=True).splitlines()
     command = ['nice', 'swift', 'build', '-c', 'release', *flags, '--package-path', package, *(['--scratch-path', scratch] if scratch else [])]
+    if mapped:
+        os.makedirs(BUILT, exist_ok=True)
+        command += ['-Xlinker', f'-Map={link_map(product)}']
     if build:
         # SwiftPM sees a source file that is new in a package beside this one when it reads the manifest again, and not before.
         os.utime(manifest)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SessionManager
-import SessionManagerExtras
 import Testing
 
 struct TransferProgressBarTests {

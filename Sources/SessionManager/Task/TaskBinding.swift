@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Reachability
-public import SessionManager
+public import SessionCore
 import Synchronization
 
 /// Keeps something that is shown in step with a task: whether it runs, what it waits for, and how far it is.

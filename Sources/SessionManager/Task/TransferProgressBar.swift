@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import SessionManager
-
 /// A transfer's progress as a line of text: bar, percent, bytes, rate and the time that is left.
 ///
 /// A value without a clock and without a terminal: it gets how far the transfer is and when, and says what
