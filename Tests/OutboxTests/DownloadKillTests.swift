@@ -21,12 +21,15 @@ import Testing
         origin = try await Origin.shared
     }
 
-    private func drill(_ url: String, sha256: String = "", bytes: Int = 0, mirrors: String...) async throws
-        -> ProgramResult
-    {
-        try await origin.run(
+    /// - Parameter descriptors: how many more are open, so that those of the program have other numbers.
+    private func drill(
+        _ url: String, sha256: String = "", bytes: Int = 0, descriptors: Int = 0, mirrors: String...
+    ) async throws -> ProgramResult {
+        let more = (3..<3 + descriptors).map { " \($0)</dev/null" }.joined()
+        return try await origin.run(
             [
-                "env", "no_proxy=*", BuiltProgram.path("outbox-drill"), "fetch", folder("outbox"), url,
+                "sh", "-c", "exec \"$@\"\(more)", "sh", "env", "no_proxy=*",
+                BuiltProgram.path("outbox-drill"), "fetch", folder("outbox"), url,
                 fetched("file"), sha256, "\(bytes)",
             ] + mirrors)
     }
@@ -45,7 +48,7 @@ import Testing
         let first = try await drill(url, sha256: sum, bytes: 150_000)
         #expect(first.status == .killed(signal: SIGKILL), "\(first.text) \(first.errors)")
         #expect(fetched.names.count == 2 && fetched.names.allSatisfy { $0.hasPrefix(".reach-fetch-") })
-        let second = try await drill(url, sha256: sum)
+        let second = try await drill(url, sha256: sum, descriptors: 5)
         #expect(second.text == "taken 1\ntold \(fetched("file")) 400000\nsent 1\ndone\n", "\(second.errors)")
         #expect(content == bytes && fetched.names == ["file"])
         let sent = try await origin.statistics(account).sent
