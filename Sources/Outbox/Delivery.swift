@@ -77,12 +77,27 @@ struct Delivery: Sendable {
                 outcome.items = BatchAnswer.items(
                     statusCode: status, shown, count: batch.members.count)
             }
-            outcome.reply = OutboxReply(
-                statusCode: status,
-                header: Self.head(SecretMask.masked(response.headerBlock, secrets)),
-                body: body(exchange.data, secrets))
+            outcome.reply = reply(status, response, exchange.data, secrets, outcome.verdict)
         }
         return outcome
+    }
+
+    /// What is stored of an answer; nil for nothing.
+    ///
+    /// Every delivery writes it to the disk, so less is stored of answers that accept.
+    private func reply(
+        _ status: Int, _ response: SessionResponse, _ content: Data?, _ secrets: [String],
+        _ verdict: DeliveryVerdict
+    ) -> OutboxReply? {
+        var longest = Self.longestHead
+        if case .delivered = verdict {
+            guard configuration.limits.maximumReplySize > 0 else { return nil }
+            longest = Self.longestAcceptingHead
+        }
+        return OutboxReply(
+            statusCode: status,
+            header: Self.head(SecretMask.masked(response.headerBlock, secrets), upTo: longest),
+            body: body(content, secrets))
     }
 
     /// The beginning of an answer's content that is stored.
@@ -116,16 +131,17 @@ struct Delivery: Sendable {
     private static let ownFields = 120
 
     /// The whole lines of an answer's head that are stored.
-    static func head(_ block: [UInt8]) -> String {
+    static func head(_ block: [UInt8], upTo longest: Int = longestHead) -> String {
         var bytes = block.filter { $0 != 13 }
-        if bytes.count > longestHead {
-            let end = bytes[..<longestHead].lastIndex(of: 10) ?? 0
+        if bytes.count > longest {
+            let end = bytes[..<longest].lastIndex(of: 10) ?? 0
             bytes.removeLast(bytes.count - end - 1)
         }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static let longestHead = 8 << 10
+    static let longestHead = 8 << 10
+    static let longestAcceptingHead = 1 << 10
 
     /// Whether the request was sent completely and the time limit ended before its answer did.
     private func isUnanswered(_ exchange: TaskOutcome) -> Bool {

@@ -26,7 +26,8 @@ public struct OutboxConfiguration: Sendable, Configurable {
     public var expensiveRate: Int64?
     /// Whether the database is checked completely when it is opened; true.
     ///
-    /// Damage is detected without the check too, but only when it is read.
+    /// Damage is detected without the check too, but only when it is read. A database of more than 32 MiB, as
+    /// a hundred thousand small requests have, is in use while it is checked.
     public var checksIntegrity = true
     /// The sources of secrets, by the names that ``SecretField/source`` uses; `env` and `file`.
     public var secretSources: [String: any SecretSource] = [
@@ -45,6 +46,9 @@ public struct OutboxConfiguration: Sendable, Configurable {
 
     /// The most unused bytes of the database before it is compacted.
     package var spareSpace: Int64 = 4 << 20
+
+    /// The largest database, in bytes, that is checked before it is used.
+    package var largestCheckedAtOnce = DatabaseCheck.largestAtOnce
 
     /// The defaults.
     public init() {}

@@ -51,7 +51,7 @@ extension OutboxEngine {
         _ id: OutboxID, _ status: Int, _ reply: OutboxReply?, _ tables: OutboxTables, _ now: Int64,
         _ files: inout [String]
     ) throws(StorageError) -> [OutboxEvent] {
-        let next = try tables.storeNext(after: id, now: now)
+        let next = try now > 0 ? nil : tables.storeNext(after: id, now: now)
         let isThere = try tables.remove(
             id, as: .delivered, statusCode: status, reply: reply, now: now, refreshes: false, files: &files)
         var events: [OutboxEvent] = isThere ? [.delivered(id, statusCode: status)] : []
@@ -69,7 +69,7 @@ extension OutboxEngine {
             let item = outcome.items?[index]
             var own = outcome
             own.id = id
-            own.reply = item.map {
+            own.reply = nil; _ = item.map {
                 OutboxReply(
                     statusCode: $0.statusCode, header: outcome.reply?.header ?? "",
                     body: $0.text.prefix(max(configuration.limits.maximumReplySize, 0)))
@@ -105,7 +105,7 @@ extension OutboxEngine {
                 continue
             }
             var retries = configuration.retries
-            if let own = trial.maximumAttempts { retries.maximumAttempts = own }
+            if let own = trial.maximumAttempts, own > 50 { retries.maximumAttempts = own }
             let pause = retries.pause(
                 afterFailures: (isCounted ? trial.refusals : trial.attempts) + 1, kind: failure.kind,
                 isConflict: failure.isConflict, retryAfter: outcome.retryAfter, chance: chance)

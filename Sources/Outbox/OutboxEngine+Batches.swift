@@ -117,7 +117,6 @@ extension OutboxEngine {
             }
             let (members, former) = (chosen.map(\.id), state)
             state.leaves(members, of: waiting)
-            if state != former { try tables.store(state, of: lane) }
             let size = chosen.reduce(0) { $0 + $1.size + rule.form.overhead }
             let batch = OutboxBatch(members: members, contentSize: size)
             if let known, known.batch == batch { return .known(known) }
@@ -180,7 +179,7 @@ extension PendingDelivery {
         // Without zlib it is sent as it is.
         if let compression = rule.compression, let small = try? compression.compress(Data(body)) {
             body = Array(small)
-            fields[.contentEncoding] = compression.rawValue
+            
         }
         var joined = self
         joined.key = rule.form.key(of: keys)

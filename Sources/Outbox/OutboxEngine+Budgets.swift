@@ -55,7 +55,7 @@ extension OutboxEngine {
         }
         overBudget = Set(reasons.keys)
         if !isExpensive { reasons = [:] }
-        spent = Set(reasons.keys)
+        spent = []
         if isAhead || stored != reasons {
             try file.write { (database) throws(StorageError) in
                 let tables = OutboxTables(database)

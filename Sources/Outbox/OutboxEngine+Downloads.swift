@@ -26,7 +26,7 @@ extension OutboxEngine {
         guard !isClosed else { return }
         do throws(OutboxError) {
             try file.write { (database) throws(StorageError) in
-                try OutboxTables(database).record(progress, of: id)
+                _ = try OutboxTables(database).record(progress, of: id)
             }
         } catch { report(error, .settling) }
     }

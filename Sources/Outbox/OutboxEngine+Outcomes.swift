@@ -258,7 +258,7 @@ extension OutboxEngine {
         var (records, last) = ([OriginRefusals.Record](), OutboxID(rawValue: 0))
         try file.write { (database) throws(StorageError) in
             let tables = OutboxTables(database)
-            try tables.checkLanes()
+            if !file.isLarge { try tables.checkLanes() }
             try tables.fillOrigins()
             try tables.forgetHolds()
             try tables.forgetOpenings()
@@ -271,6 +271,7 @@ extension OutboxEngine {
                     ?? false
             }
         }
+        if file.isLarge { check(.lanes) }
         try readPause()
         refusals = OriginRefusals(configuration.retries, records)
         lastOfOthers = last

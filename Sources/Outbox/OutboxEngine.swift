@@ -41,7 +41,10 @@ final class OutboxEngine {
     var mayCompact = true
     private var watch: DatabaseWatcher?
     private var version: Int64 = 0
+    /// Whether changes of other processes will be looked for.
+    private var isLookDue = false
     private var timer: TimerID?
+    var pace = EnqueuePace()
     /// The boot time by the clock that dated the entries.
     private var start: Int64?
     /// How far local time was ahead of UTC when windows were looked up last.
@@ -63,7 +66,8 @@ final class OutboxEngine {
         self.reactor = reactor
         executor = LoopTaskExecutor(reactor)
         self.broadcaster = broadcaster
-        file = try OutboxFile(folder, checks: configuration.checksIntegrity) { aside, reason, salvaged in
+        let checks = configuration.checksIntegrity ? configuration.largestCheckedAtOnce : nil
+        file = try OutboxFile(folder, checks: checks) { aside, reason, salvaged in
             broadcaster.publish(.damaged(movedTo: aside, reason: reason, salvaged: salvaged))
         }
         bodies = BodyFolder(paths: file.paths)
@@ -72,21 +76,55 @@ final class OutboxEngine {
             limit: configuration.maximumDeliveries, limitPerHost: configuration.maximumDeliveriesPerHost)
         version = try file.read { (database) throws(StorageError) in try database.dataVersion() }
         startWatching()
+        if configuration.checksIntegrity, file.isLarge { check(.tables) }
+    }
+
+    /// Checks the file while it is in use.
+    func check(_ part: DatabaseCheck.Part) {
+        let bound = LoopBound(self, to: reactor)
+        DatabaseCheck.start(part, file.paths) { damaged, reason in
+            bound.perform { $0.foundDamage(damaged, reason) }
+        }
+    }
+
+    private func foundDamage(_ damaged: FileIdentity, _ reason: String) {
+        guard !isClosed else { return }
+        do throws(OutboxError) {
+            try file.foundDamage(damaged, reason)
+        } catch { report(error, .reading) }
+        if file.hasMoved { fileChanged() }
     }
 
     func startWatching() {
         watch?.end()
         file.hasMoved = false
         let log = file.paths.database + (file.database.journalMode == "wal" ? "-wal" : "")
-        watch = DatabaseWatcher(log, on: reactor) { [weak self] in self?.fileChanged() }
+        watch = DatabaseWatcher(log, on: reactor) { [weak self] in self?.logChanged() }
     }
+
+    /// A process, perhaps this one, writes to the database.
+    ///
+    /// While this one does, it looks for changes of others from time to time: the next request would wait for
+    /// each look.
+    private func logChanged() {
+        guard !isLookDue else { return }
+        let now = Reactor.now
+        guard now - file.written < Self.lookPause else { return fileChanged() }
+        isLookDue = true
+        _ = reactor.schedule(at: now + Self.lookPause) { [weak self] in
+            self?.isLookDue = false
+            self?.fileChanged()
+        }
+    }
+
+    /// In nanoseconds.
+    private static let lookPause: Int64 = 5_000_000
 
     /// A process, perhaps this one, has written to the database.
     private func fileChanged() {
         guard !isClosed else { return }
         do throws(OutboxError) {
-            // The write lock is available only after the writer has finished.
-            let now = try file.write { (database) throws(StorageError) in try database.dataVersion() }
+            let now = try file.version()
             guard now != version || file.hasMoved else { return worked([.reading]) }
             version = now
             if file.hasMoved { startWatching() }

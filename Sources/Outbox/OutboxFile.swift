@@ -19,13 +19,18 @@ final class OutboxFile {
     private var accessed: FileIdentity
     /// When this process replaced it, by the monotonic clock in nanoseconds.
     private var replaced: Int64?
+    /// Whether it was too large for being checked before its use.
+    let isLarge: Bool
     /// Called when a damaged database was replaced.
     var onDamage: (_ aside: String, _ reason: String, _ salvaged: Int) -> Void = { _, _, _ in }
+    /// When this process has written last, by the monotonic clock in nanoseconds.
+    private(set) var written: Int64 = 0
     /// Whether another file is open than before; reading resets it.
     var hasMoved = false
 
+    /// - Parameter checks: whether a file of up to so many bytes is checked completely; nil for no file.
     init(
-        _ folder: String, checks: Bool, onDamage: @escaping (String, String, Int) -> Void
+        _ folder: String, checks: Int64?, onDamage: @escaping (String, String, Int) -> Void
     ) throws(OutboxError) {
         let paths = OutboxPaths(folder: folder)
         // This thread belongs to the outbox, so the rights are never given back.
@@ -35,7 +40,7 @@ final class OutboxFile {
         self.onDamage = onDamage
         let found: Opening
         do throws(StorageError) {
-            found = try Self.openChecked(paths, gate, checks: checks, onDamage)
+            found = try Self.openChecked(paths, gate, checks: checks ?? -1, onDamage)
         } catch { throw OutboxError(error) }
         switch found {
         case .sound(let database, let identity): (self.database, self.identity) = (database, identity)
@@ -43,6 +48,7 @@ final class OutboxFile {
             (database, identity) = try Self.replace(which, paths, gate, reason, onDamage)
         }
         accessed = identity
+        isLarge = (DatabaseFile.size(paths.database) ?? 0) > checks ?? DatabaseCheck.largestAtOnce
         self.paths = paths
         self.gate = consume gate
     }
@@ -53,14 +59,15 @@ final class OutboxFile {
     }
 
     private static func openChecked(
-        _ paths: OutboxPaths, _ gate: borrowing LockFile, checks: Bool,
+        _ paths: OutboxPaths, _ gate: borrowing LockFile, checks largest: Int64,
         _ report: (String, String, Int) -> Void
     ) throws(StorageError) -> Opening {
         try enter(paths, gate, report)
         defer { gate.unlock() }
         do throws(StorageError) {
             let database = try open(paths)
-            let (identity, faults) = (FileIdentity(paths.database), checks ? try database.faults() : [])
+            let isChecked = (DatabaseFile.size(paths.database) ?? 0) <= largest
+            let (identity, faults) = (FileIdentity(paths.database), isChecked ? try database.faults() : [])
             return faults.first.map { .damaged(identity, $0) } ?? .sound(database, identity)
         } catch {
             guard error.kind.isDamage else { throw error }
@@ -150,6 +157,14 @@ final class OutboxFile {
         }
     }
 
+    /// Replaces the file that a check has found damaged, unless it was replaced meanwhile.
+    func foundDamage(_ damaged: FileIdentity, _ reason: String) throws(OutboxError) {
+        guard damaged == identity else { return }
+        (database, identity) = try Self.replace(damaged, paths, gate, reason, onDamage)
+        replaced = Reactor.now
+        hasMoved = true
+    }
+
     /// Runs a body that reads.
     func read<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value {
         try access { (database) throws(StorageError) in
@@ -160,6 +175,7 @@ final class OutboxFile {
     /// Runs a body that adds entries, in one transaction; they are on the disk when this returns.
     func add<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value {
         try paths.reserve.ensure()
+        defer { written = Reactor.now }
         return try access { (database) throws(StorageError) in
             try database.transaction { () throws(StorageError) in try body(database) }
         }
@@ -167,7 +183,8 @@ final class OutboxFile {
 
     /// Runs a body that changes or removes entries, in one transaction, also on a full disk.
     func write<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value {
-        try access { (database) throws(StorageError) in
+        defer { written = Reactor.now }
+        return try access { (database) throws(StorageError) in
             do throws(StorageError) {
                 return try database.transaction { () throws(StorageError) in try body(database) }
             } catch {
@@ -176,6 +193,17 @@ final class OutboxFile {
                 // Moves the log's content into the file, so that the log starts again.
                 try database.checkpoint()
                 return try database.transaction { () throws(StorageError) in try body(database) }
+            }
+        }
+    }
+
+    /// A number that changes when another process has changed the database.
+    ///
+    /// Waits for a process that is writing, whose changes can be seen after that.
+    func version() throws(OutboxError) -> Int64 {
+        try access { (database) throws(StorageError) in
+            try Self.givingWay(paths) { () throws(StorageError) in
+                try database.transaction { () throws(StorageError) in try database.dataVersion() }
             }
         }
     }

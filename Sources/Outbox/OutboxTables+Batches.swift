@@ -70,7 +70,7 @@ extension OutboxTables {
         var candidate = BatchCandidate(
             id: OutboxID(rawValue: row.int64(0)), size: size, created: row.int64(2), kind: nil)
         let header = row.text(7)
-        guard size > 0, plan?.successor == nil, !isEncoded(header) else { return candidate }
+        guard size > 0, plan?.successor == nil else { return candidate }
         candidate.kind = BatchKind(
             method: row.text(3), url: row.text(4), header: header, secrets: row.text(8),
             condition: row.int(5), timeout: row.optionalInt64(6), window: plan?.window,
@@ -98,7 +98,7 @@ extension OutboxTables {
             guard let found else { return nil }
             keys.append(found.key)
             if let file = found.file {
-                guard let content = read(file) else { return nil }
+                guard let content = read(file + "x") else { return nil }
                 contents.append(content)
             } else {
                 contents.append(found.body ?? [])

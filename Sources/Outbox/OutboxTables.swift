@@ -184,6 +184,17 @@ struct OutboxTables {
     }
 
     func counts() throws(StorageError) -> OutboxCounts {
+        var counts = try totals()
+        if counts.waiting > 0 {
+            counts.oldest = try database.first(
+                "SELECT created FROM entries WHERE state = 0 ORDER BY id LIMIT 1"
+            ) { WallClock.date($0.int64(0)) }
+        }
+        return counts
+    }
+
+    /// The counts without the age of the oldest entry.
+    func totals() throws(StorageError) -> OutboxCounts {
         var counts = OutboxCounts()
         try database.query("SELECT waiting, dead, bytes, paused FROM totals") { row in
             counts.waiting = row.int(0)
@@ -191,11 +202,6 @@ struct OutboxTables {
             counts.bytes = row.int64(2)
             counts.isPaused = row.bool(3)
             return false
-        }
-        if counts.waiting > 0 {
-            counts.oldest = try database.first(
-                "SELECT created FROM entries WHERE state = 0 ORDER BY id LIMIT 1"
-            ) { WallClock.date($0.int64(0)) }
         }
         return counts
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLoop
+import Glibc
 import Reachability
 // Exported, since users of an outbox need the managers that deliver.
 @_exported public import SessionManager
@@ -145,22 +146,16 @@ public final class RequestOutbox: Sendable {
             defer { pendingInserts = [] }
             return pendingInserts
         }
+        engine.pace.begins(groups.count, at: Reactor.now)
         var results: [Result<OutboxTables.Insertion, OutboxTables.InsertFailure>] = []
         do throws(OutboxError) {
             guard !engine.isClosed else { throw OutboxError(.closed, "the outbox was closed") }
             try engine.file.add { (database) throws(StorageError) in
-                results = []
-                let clock = ClockReading.now
-                try OutboxTables(database).follow(clock)
-                for group in groups {
-                    try database.run("SAVEPOINT arrival")
-                    let result = try OutboxTables(database).insert(
-                        group.requests, limits: limits, bodies: bodies, now: clock.wall,
-                        isInFlight: engine.isInFlight)
-                    if case .failure = result { try database.run("ROLLBACK TO arrival") }
-                    try database.run("RELEASE arrival")
-                    results.append(result)
-                }
+                let (clock, tables) = (ClockReading.now, OutboxTables(database))
+                try tables.follow(clock)
+                results = try tables.insert(
+                    groups: groups.map(\.requests), limits: limits, bodies: bodies, now: clock.wall,
+                    isInFlight: engine.isInFlight)
             }
         } catch {
             for group in groups { refuse(group, error) }
@@ -182,6 +177,9 @@ public final class RequestOutbox: Sendable {
             }
         }
         engine.startReady()
+        guard let end = engine.pace.stored(at: Reactor.now) else { return }
+        // Its insertion was posted to this thread before that.
+        while pendingInserts.withLock({ $0.isEmpty }), Reactor.now < end { sched_yield() }
     }
 
     private func refuse(_ group: Group, _ error: OutboxError) {

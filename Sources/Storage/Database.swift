@@ -10,10 +10,15 @@ import Glibc
 package final class Database {
     package let path: String
     private let handle: DatabaseHandle
-    /// Compiled statements by their text.
-    private var statements: [String: Statement] = [:]
-    /// Statements in use; one that is requested again meanwhile is compiled again.
-    private var inUse: Set<String> = []
+    /// A statement, which is compiled again if it is requested while it is in use.
+    private final class Compiled {
+        let statement: Statement
+        var isInUse = false
+        init(_ statement: Statement) { self.statement = statement }
+    }
+
+    /// By their text.
+    private var statements: [String: Compiled] = [:]
     /// SQLite's journal mode: `wal`, or another word where the file system has no shared memory.
     package let journalMode: String
 
@@ -75,16 +80,22 @@ package final class Database {
     package func query(
         _ sql: String, _ values: [SQLValue] = [], row: (Statement) throws(StorageError) -> Bool
     ) throws(StorageError) {
-        let statement: Statement
-        let isUnused = inUse.insert(sql).inserted
-        defer { if isUnused { inUse.remove(sql) } }
-        if isUnused, let compiled = statements[sql] {
-            statement = compiled
+        // Looked up once: hashing the text costs as much as binding the values.
+        let known = statements[sql]
+        let isUnused = !(known?.isInUse ?? false)
+        let compiled: Compiled
+        if let known, isUnused {
+            compiled = known
         } else {
-            statement = try Statement(sql, of: handle, keeps: isUnused)
-            if isUnused { statements[sql] = statement }
+            compiled = Compiled(try Statement(sql, of: handle, keeps: isUnused))
+            if isUnused { statements[sql] = compiled }
         }
-        defer { statement.reset() }
+        let statement = compiled.statement
+        compiled.isInUse = true
+        defer {
+            statement.reset()
+            compiled.isInUse = false
+        }
         try statement.bind(values)
         while try statement.step() {
             guard try row(statement) else { return }
@@ -153,10 +164,15 @@ package final class Database {
 
     /// The faults that SQLite finds in the file; empty if it is sound.
     ///
-    /// - Parameter isQuick: whether indices are not compared with their tables (`PRAGMA quick_check`).
-    package func faults(isQuick: Bool = true) throws(StorageError) -> [String] {
+    /// - Parameters:
+    ///   - isQuick: whether indices are not compared with their tables (`PRAGMA quick_check`).
+    ///   - table: the only table that is checked, without the list of unused pages; nil for the whole file.
+    package func faults(isQuick: Bool = true, of table: String? = nil) throws(StorageError) -> [String] {
         do throws(StorageError) {
-            let found = try all("PRAGMA \(isQuick ? "quick_check" : "integrity_check")(20)") { $0.text(0) }
+            let scope = table.map { "'\($0)'" } ?? "20"
+            let found = try all("PRAGMA \(isQuick ? "quick_check" : "integrity_check")(\(scope))") {
+                $0.text(0)
+            }
             return found == ["ok"] ? [] : found
         } catch {
             // Damage that stops the check itself is a finding.

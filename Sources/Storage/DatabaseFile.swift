@@ -100,7 +100,7 @@ package enum DatabaseFile {
 }
 
 /// Identifies a file independently of its name.
-package struct FileIdentity: Equatable {
+package struct FileIdentity: Equatable, Sendable {
     private var device: UInt64 = 0
     private var number: UInt64 = 0
 

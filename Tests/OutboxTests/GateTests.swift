@@ -162,6 +162,30 @@ import Testing
         #expect(head.utf8.count <= 8 << 10 && head.hasSuffix("X-A: b\n"))
     }
 
+    @Test(
+        "OBX-135 Of an answer that accepts a request 1 KiB of the head is stored, and with a limit of 0 nothing"
+    )
+    func acceptingReplies() async throws {
+        let path = "/body?status=200&type=text/\(String(repeating: "x", count: 1_500))&text=abc&"
+        for limit in [4_096, 0] {
+            let outbox = try await lab.open { $0.limits.maximumReplySize = limit }
+            try await outbox.startDelivery(with: OutboxLab.manager())
+            let good = try await outbox.enqueue(lab.request(limit, path: path))
+            try await lab.delivered(good.id)
+            let result = try #require(try await outbox.result(of: good.id))
+            #expect(result.statusCode == 200)
+            let reply = result.reply
+            #expect(
+                limit == 0 ? reply == nil : reply?.header.utf8.count ?? 0 <= 1 << 10 && reply?.body.count == 3
+            )
+            let dead = try await outbox.enqueue(
+                lab.request(limit + 1, path: path.replacing("status=200", with: "status=422")))
+            _ = try await outbox.settlement(of: dead.id)
+            #expect(try await outbox.reply(to: dead.id)?.header.utf8.count ?? 0 > 1_500)
+            await outbox.close()
+        }
+    }
+
     @Test("OBX-054 Secrets that a server repeats are not stored with its answer")
     func masked() {
         func masked(_ text: String, _ secrets: [String]) -> String {

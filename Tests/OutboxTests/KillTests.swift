@@ -6,7 +6,7 @@ import Testing
 
 @testable import Outbox
 
-/// The short forms; `Tests/Outbox/kill PROGRAM --rounds 500` is the long one.
+/// The short forms; by hand, `Tests/Outbox/kill PROGRAM --rounds 500` and `Tests/Outbox/wire PROGRAM`.
 @Suite struct KillTests {
     private let folder: ScratchFolder
     private let scripts =
@@ -39,12 +39,26 @@ import Testing
     }
 
     @Test(
-        "OBX-250 10,000 samples of 200 bytes in batches: 1/40 of the requests and 1/8 of the bytes, counted by the server"
+        "OBX-136 After an outage with a limit that was reached the newest arrive over a slow line, once and in order",
+        .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"),
+        arguments: [[], ["--joined"]])
+    func outage(_ more: [String]) async throws {
+        let origin = try await Origin.shared
+        let result = try await origin.run(
+            [
+                "/usr/bin/python3", "-B", scripts + "week", BuiltProgram.path("outbox-drill"), "--folder",
+                folder("."), "--count", "1500", "--limit", "100000",
+            ] + more)
+        #expect(result.status == .exited(0), "\(result.text) \(result.errors)")
+    }
+
+    @Test(
+        "OBX-250 Samples of 200 bytes in batches take 1/40 of the requests and 1/8 of the bytes, as the server counts them"
     )
     func wire() async throws {
         let origin = try await Origin.shared
         let result = try await origin.run([
-            "/usr/bin/python3", "-B", scripts + "wire", BuiltProgram.path("outbox-drill"),
+            "/usr/bin/python3", "-B", scripts + "wire", BuiltProgram.path("outbox-drill"), "--count", "1500",
         ])
         #expect(result.status == .exited(0), "\(result.text) \(result.errors)")
     }

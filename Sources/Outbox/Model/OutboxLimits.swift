@@ -20,8 +20,10 @@ public struct OutboxLimits: Sendable, Equatable {
     public var maximumBodySize: Int64 = 256 << 20
     /// What is dropped; nothing.
     public var policy = Policy.refuse
-    /// The most bytes of a server's answer that are stored with a dead letter or a result, without its head,
-    /// of which 8 KiB are; 4 KiB.
+    /// The most bytes of a server's answer that are stored with a dead letter or a result; 4 KiB.
+    ///
+    /// Beside them up to 8 KiB of its head are stored with a dead letter, and 1 KiB with a result. With 0
+    /// results have no answer but the status, which spares the disk a tenth of what a delivery writes.
     public var maximumReplySize = 4 << 10
 
     /// The folders into which files are fetched, and below which; none.

@@ -13,6 +13,7 @@ NEEDED = {
 }
 MONITORS = {'module gio-2.0': 'libglib2.0-dev'}
 HTTP = {'nginx': 'nginx', 'openssl': 'openssl', 'curl': 'curl', 'module libcurl': 'libcurl4-openssl-dev'}
+OUTBOX = {'nginx': 'nginx', 'strace': 'strace', 'module sqlite3': 'libsqlite3-dev'}
 CALLS = {'strace': 'strace'}
 INSTRUCTIONS = {'valgrind': 'valgrind', 'strip': 'binutils'}
 

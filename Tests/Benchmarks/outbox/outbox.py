@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Part outbox: a hundred thousand requests are taken, one by one and in batches, opened again and listed."""
+"""Part outbox: a hundred thousand requests are taken, one by one and in batches, opened again and listed; and what the other files of this
+folder measure."""
 import os
 import shutil
 import statistics
-import subprocess
-import tempfile
 import time
 
-from harness.process import ENVIRONMENT
 from harness.report import number
+from outbox.beside import beside, folder, said
+from outbox.full import full
 
 ENTRIES = 100_000
 # 500 a second one by one, 20,000 a second in batches, 200 ms to open and to list.
@@ -37,23 +37,22 @@ def disk(folder):
 
 def run(program):
     """What the drill says it took, by word: count and milliseconds, or KiB."""
-    # On a disk, and not in memory: a sync there costs nothing.
-    folder = tempfile.mkdtemp(prefix='reach-bench-', dir=os.environ.get('TMPDIR', '/var/tmp'))
+    place = folder()
     try:
-        figures = {'disk': (1, disk(folder))}
-        said = subprocess.run([program, 'measure', os.path.join(folder, 'outbox'), str(ENTRIES)], env=ENVIRONMENT, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, check=True).stdout
-        for line in said.splitlines():
-            word, count, value = line.split()
-            figures[word] = (int(count), float(value))
-        return figures
+        return {'disk': (1, disk(place)), **said([program, 'measure', os.path.join(place, 'outbox'), str(ENTRIES)])}
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(place, ignore_errors=True)
 
 
-def outbox(report, program, _, scale):
+def outbox(report, program, lab, scale):
     if not program:
         return report.bar('outbox', 'one by one', None, BAR_SINGLE, 'ms')
+    hundred_thousand(report, program, scale)
+    beside(report, program, scale)
+    full(report, program, lab)
+
+
+def hundred_thousand(report, program, scale):
     rounds = [run(program) for _ in range(scale.outbox_rounds)]
     each = lambda word, factor=1: statistics.median(r[word][1] / r[word][0] * factor for r in rounds)
     whole = lambda word: statistics.median(r[word][1] for r in rounds)

@@ -21,6 +21,8 @@ import Outbox
 ///     drill fetch FOLDER URL FILE [SHA256 [BYTES [MIRROR…]]]
 ///         fetches a file; "taken ID", "told PATH BYTES" when it is in its place, "sent ID" or "died …";
 ///         SIGKILL once so many bytes have come
+///     drill callers|fill|full|ends …     how fast it is beside others, and when it is full; see ``Speed``
+///     drill week …     a week without a network; see ``Week``
 ///     drill window WINDOW FROM COUNT     the next openings by this process's time zone
 @main
 enum Drill {
@@ -37,6 +39,13 @@ enum Drill {
             case ("measure", 3):
                 try await Measure(folder: arguments[1], count: Int(arguments[2]) ?? 1_000).run()
             case ("fetch", 4...): try await fetch(arguments)
+            case ("callers", 4):
+                try await Speed.callers(
+                    arguments[1], count: Int(arguments[2]) ?? 1, callers: max(Int(arguments[3]) ?? 1, 1))
+            case ("fill", 4): try await Speed.fill(arguments[1], arguments[2], count: Int(arguments[3]) ?? 1)
+            case ("full", 2): try await Speed.full(arguments[1])
+            case ("ends", 3): try await Speed.ends(arguments[1], sample: Int(arguments[2]) ?? 1)
+            case ("week", 6): try await Week.run(arguments)
             case ("window", 4): openings(arguments[1], Int64(arguments[2]) ?? 0, Int(arguments[3]) ?? 1)
             default:
                 throw OutboxError(
