@@ -119,13 +119,13 @@ struct DatabaseRecovery {
                 try new.run("DELETE FROM entries WHERE id = ?", [.integer(id)])
                 continue
             }
-            for table in ["replies", "plans"] {
+            for table in ["replies", "plans", "downloads"] {
                 if let found = row(old, table, id) { _ = try? insert(found, table, new) }
             }
             count += 1
         }
         // What cannot be read of these is lost, and the entries are sent without it.
-        for table in ["tags", "gates", "batches", "spending"] {
+        for table in ["tags", "gates", "batches", "spending", "leftovers"] {
             let rows = (try? old.all("SELECT * FROM \(table)") { $0.row }) ?? []
             for row in rows { _ = try? insert(row, table, new) }
         }

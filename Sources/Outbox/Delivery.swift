@@ -44,7 +44,7 @@ struct Delivery: Sendable {
         options.isIdempotent = true
         options.redirectHandler = DeliveryRedirects(secrets: pending.secrets)
         if pending.size >= Self.progressSize, pending.batch == nil {
-            options.uploadProgress = { [transfer] in transfer.onProgress($0.completedBytes) }
+            options.uploadProgress = { [transfer] in transfer.onProgress($0.completedBytes, nil) }
             options.progressQueue = .onLoop(reactor)
         }
         let exchange: TaskOutcome
@@ -68,9 +68,7 @@ struct Delivery: Sendable {
         outcome.local = exchange.metrics.last?.local?.address
         outcome.traffic = Self.traffic(of: exchange, request)
         if case .retry(let failure) = outcome.verdict, failure.kind == .credentials {
-            for secret in pending.secrets {
-                await configuration.secretSources[secret.source]?.refused(named: secret.key)
-            }
+            await secretsRefused()
         }
         if let response = exchange.response, let status = response.statusCode {
             outcome.retryAfter = later
@@ -110,8 +108,15 @@ struct Delivery: Sendable {
         return Data(SecretMask.masked(Array(content), secrets).prefix(most))
     }
 
+    /// A server has refused the secrets.
+    func secretsRefused() async {
+        for secret in pending.secrets {
+            await configuration.secretSources[secret.source]?.refused(named: secret.key)
+        }
+    }
+
     /// The bytes that were moved; those of the request's head are estimated.
-    private static func traffic(of exchange: TaskOutcome, _ request: SessionRequest) -> Int64 {
+    static func traffic(of exchange: TaskOutcome, _ request: SessionRequest) -> Int64 {
         let fields = request.headerFields.reduce(0) {
             $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4
         }
@@ -167,7 +172,7 @@ struct Delivery: Sendable {
     private static let itemAnswer = 2 << 10
 
     /// The request, and the secrets that were filled in.
-    private func request() async throws(OutboxFailureError) -> (SessionRequest, [String]) {
+    func request() async throws(OutboxFailureError) -> (SessionRequest, [String]) {
         guard let method = HTTPRequest.Method(pending.method) else {
             throw OutboxFailureError(.unsendable, "\(pending.method) is no method")
         }
@@ -219,7 +224,8 @@ struct Delivery: Sendable {
     }
 }
 
-private struct OutboxFailureError: Error {
+/// Why a request cannot be made.
+struct OutboxFailureError: Error {
     let failure: OutboxFailure
     init(_ kind: OutboxFailure.Kind, _ message: String) { failure = OutboxFailure(kind, message) }
 }
@@ -230,14 +236,15 @@ struct InFlightDelivery: Sendable {
     final class Transfer: Sendable {
         private let task = Mutex<SessionTask?>(nil)
         private let onHold: @Sendable (HoldReason?) -> Void
-        let onProgress: @Sendable (Int64) -> Void
+        let onProgress: @Sendable (Int64, _ total: Int64?) -> Void
 
         /// - Parameters:
         ///   - onHold: called with why the manager holds it, and with nil when that ends.
-        ///   - onProgress: called with the bytes that were sent.
+        ///   - onProgress: called with the bytes that were sent, or of a download have come, and how many
+        ///     these will be.
         init(
             onHold: @escaping @Sendable (HoldReason?) -> Void,
-            onProgress: @escaping @Sendable (Int64) -> Void
+            onProgress: @escaping @Sendable (Int64, _ total: Int64?) -> Void
         ) { (self.onHold, self.onProgress) = (onHold, onProgress) }
 
         /// The bytes of the content that were sent.
@@ -267,6 +274,10 @@ struct InFlightDelivery: Sendable {
     let uplink: String?
     /// The time of day in which it may leave; nil for any.
     let window: OutboxWindow?
+    /// The file into which it fetches; nil for other requests.
+    let part: String?
+    /// The bytes of that file that have come in this attempt, and with those from before.
+    var received: (attempt: Int64, file: Int64?) = (0, nil)
     /// The entries that are sent as one; nil for one alone.
     let batch: OutboxBatch?
     let lane: String

@@ -19,6 +19,8 @@ public struct OutboxConfiguration: Sendable, Configurable {
     /// What lanes may send over expensive paths in a day, by their names; no limits by default.
     public var budgets: [String: LaneBudget] = [:]
     /// The most bytes a second of each request's content that are sent; nil, the default, for no limit.
+    ///
+    /// Files are fetched no faster either.
     public var rate: Int64?
     /// The same while the path in use is expensive; nil for ``rate``.
     public var expensiveRate: Int64?
@@ -31,6 +33,13 @@ public struct OutboxConfiguration: Sendable, Configurable {
     public var secretSources: [String: any SecretSource] = [
         "env": EnvironmentSecrets(), "file": FileSecrets(),
     ]
+
+    /// Told of each file that was fetched, when it is in its place and before its entry leaves; nil for no
+    /// program.
+    ///
+    /// Answers whether the program was told. If it was not, or was and this process ends at that moment, it
+    /// is told again.
+    public var downloadHandler: (@Sendable (FetchedFile) async -> Bool)?
 
     /// Whether limits that another process has stored in the outbox override ``limits``.
     package var usesStoredLimits = false

@@ -83,12 +83,38 @@ extension OutboxEngine {
             outcome.traffic, of: outcome.lane, on: LocalDay.number(at: now, LocalZone.offset))
     }
 
+    /// A download has so many bytes of its file.
+    ///
+    /// It stops where its lane's budget of the day ends, and goes on from there when the lane may spend:
+    /// how many bytes will come is often known only by the answer.
+    func received(_ bytes: Int64, _ pending: PendingDelivery, now: Int64) {
+        guard let limit = configuration.budgets[pending.lane]?.bytesPerDay,
+            var delivery = inFlight[pending.id]
+        else { return }
+        delivery.received.attempt += max(bytes - (delivery.received.file ?? bytes), 0)
+        delivery.received.file = bytes
+        inFlight[pending.id] = delivery
+        guard isExpensive else { return }
+        do throws(OutboxError) {
+            let spending = try file.read { (database) throws(StorageError) in
+                let day = LocalDay.number(at: now, LocalZone.offset)
+                return try OutboxTables(database).spending(of: pending.lane, on: day)
+            }
+            if spending.bytes + delivery.received.attempt >= limit { delivery.work.cancel() }
+        } catch { report(error, .reading) }
+    }
+
     /// The path has changed, perhaps from one that costs to one that does not.
     func follow(_ path: CarryingPath?) {
         guard !isClosed, path != self.path else { return }
         let isOther = path?.isExpensive != self.path?.isExpensive
         self.path = path
         guard isOther, machine.isRunning, !configuration.budgets.isEmpty else { return }
+        // What has come until now was on the former path; a download goes on from there.
+        for delivery in inFlight.values
+        where delivery.part != nil && configuration.budgets[delivery.lane] != nil {
+            delivery.work.cancel()
+        }
         do throws(OutboxError) { _ = try checkBudgets(now: WallClock.now) } catch { report(error, .reading) }
         recall()
         startReady()

@@ -157,15 +157,15 @@ extension OutboxEngine {
         var replies: [OutboxID: OutboxReply] = [:]
     }
 
-    /// So many bytes of a content were sent.
-    func progressed(_ pending: PendingDelivery, _ sent: Int64) {
+    /// So many bytes of a content were sent, or of a file have come.
+    func progressed(_ pending: PendingDelivery, _ sent: Int64, of total: Int64) {
         guard !following.isEmpty else { return }
         let now = Reactor.now
-        let isLast = sent >= pending.size
+        let isLast = total > 0 && sent >= total
         if !isLast, let last = following.reported[pending.id], now - last < Self.progressPause { return }
         following.reported[pending.id] = isLast ? nil : now
         for follower in following.followers.values where follower.state.known[pending.id] != nil {
-            follower.report(.progress(pending.id, sent: sent, total: pending.size))
+            follower.report(.progress(pending.id, sent: sent, total: total))
         }
     }
 }

@@ -48,8 +48,10 @@ extension OutboxEngine {
 
     /// Cancels held tasks if delivery is paused, the entry gone or replaced, its window closed or one of its
     /// gates held: the next network would send them.
+    ///
+    /// Downloads too that run: they may take hours, and go on from where they were.
     func recall() {
-        let held = inFlight.filter { $0.value.transfer.isHeld }
+        let held = inFlight.filter { $0.value.transfer.isHeld || $0.value.part != nil }
         guard !held.isEmpty else { return }
         do throws(OutboxError) {
             for (id, delivery) in held {
@@ -79,7 +81,9 @@ extension OutboxEngine {
     /// When the window of a delivery closes that the manager holds, which must not leave after that.
     func nextClosing(after now: Int64) -> Int64? {
         let closings = inFlight.values.compactMap { delivery -> Int64? in
-            guard let window = delivery.window, delivery.transfer.isHeld else { return nil }
+            guard let window = delivery.window, delivery.transfer.isHeld || delivery.part != nil else {
+                return nil
+            }
             return window.opening(at: now, LocalZone.offset)?.end
         }
         return closings.min()

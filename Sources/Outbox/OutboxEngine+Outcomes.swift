@@ -14,7 +14,9 @@ extension OutboxEngine {
             if configuration.budgets[outcome.lane] != nil {
                 outcome.wasExpensive = wasExpensive(outcome.local, left: outcome.wasExpensive)
             }
-            if PlainHolds.isPlain(pending.origin), PlainHolds.hasPortal(internet) {
+            if outcome.download?.placed == nil, PlainHolds.isPlain(pending.origin),
+                PlainHolds.hasPortal(internet)
+            {
                 let carriers = uplink.map { [$0] } ?? outcome.local.map { LocalInterfaces.holding($0) }
                 outcome.verdict = PlainHolds.doubt(outcome.verdict, internet, over: carriers)
             }
@@ -99,12 +101,15 @@ extension OutboxEngine {
     {
         let now = WallClock.now
         if let batch = outcome.batch { return try settle(batch, outcome, tables, now, &files) }
+        var former: String?
+        if let progress = outcome.download { former = try tables.record(progress, of: outcome.id) }
         switch outcome.verdict {
-        case .untried: return []
+        case .untried: return try postpone(outcome, waitedFor: former, tables, now)
         case .delivered(let status):
             let next = try tables.storeNext(after: outcome.id, now: now)
             let isThere = try tables.remove(
-                outcome.id, as: .delivered, statusCode: status, reply: outcome.reply, now: now, files: &files)
+                outcome.id, as: .delivered, statusCode: status, reply: outcome.reply,
+                fileSize: outcome.download?.placed, now: now, files: &files)
             var events: [OutboxEvent] = isThere ? [.delivered(outcome.id, statusCode: status)] : []
             if let next { events.append(.repeated(outcome.id, next: next)) }
             return try events + release(outcome.origin, tables)
@@ -131,7 +136,20 @@ extension OutboxEngine {
         }
     }
 
+    /// An entry that was not tried waits for a while if it says why.
+    private func postpone(
+        _ outcome: DeliveryOutcome, waitedFor former: String?, _ tables: OutboxTables, _ now: Int64
+    ) throws(StorageError) -> [OutboxEvent] {
+        guard let reason = outcome.download?.hold else { return [] }
+        let next = now + max(configuration.retries.slow.milliseconds, 1)
+        guard try tables.hold(outcome.id, lane: outcome.lane, until: next) else { return [] }
+        // Told once, and not with each look.
+        return reason == former ? [] : [.postponed(outcome.id, reason: reason, until: WallClock.date(next))]
+    }
+
     /// Makes the entry a dead letter, unless its origin refuses everything.
+    ///
+    /// The URLs of a download are of several origins, and one of them has refused it for good.
     ///
     /// - Parameter entries: those of a batch; nil for the outcome's own.
     func markDead(
@@ -139,7 +157,9 @@ extension OutboxEngine {
         _ tables: OutboxTables, _ now: Int64, _ files: inout [String]
     ) throws(StorageError) -> [OutboxEvent] {
         let entries = entries ?? [outcome.id]
-        guard failure.mayBeOfGateway else { return try died(outcome, entries, failure, tables, now, &files) }
+        guard failure.mayBeOfGateway, outcome.download == nil else {
+            return try died(outcome, entries, failure, tables, now, &files)
+        }
         let wasStopped = refusals.record(outcome.origin)?.isStopped ?? false
         let ruling = refusals.refused(
             entries, by: outcome.origin, failure, at: now, chance: Double.random(in: 0...1))
@@ -243,6 +263,7 @@ extension OutboxEngine {
             try tables.forgetHolds()
             try tables.forgetOpenings()
             try tables.forgetBatches()
+            try tables.makeHeldDownloadsDue()
             records = try tables.refusals()
             last = try tables.lastEntry()
             try bodies.sweep { (name) throws(StorageError) in

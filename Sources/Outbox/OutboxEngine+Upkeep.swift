@@ -40,7 +40,9 @@ extension OutboxEngine {
         let isFull = found.expired.count == Self.limit || found.due.count == Self.limit
         if inFlight.values.contains(where: { $0.window != nil }) { recall() }
         for id in found.expired + found.outdated.map({ $0.id }) {
-            if let delivery = delivery(of: id), delivery.transfer.isHeld { delivery.work.cancel() }
+            if let delivery = delivery(of: id), delivery.transfer.isHeld || delivery.part != nil {
+                delivery.work.cancel()
+            }
         }
         found.expired.removeAll { machine.isInFlight($0) }
         found.outdated.removeAll { machine.isInFlight($0.id) }

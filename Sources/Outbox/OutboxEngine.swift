@@ -10,6 +10,8 @@ final class OutboxEngine {
     let file: OutboxFile
     let bodies: BodyFolder
     let configuration: OutboxConfiguration
+    /// The outbox's limits, of which those of files count when they are fetched.
+    var limits: OutboxLimits
     let reactor: Reactor
     /// Runs the short steps of deliveries: the runtime's own threads, once used, wake up every second.
     private let executor: LoopTaskExecutor
@@ -60,6 +62,7 @@ final class OutboxEngine {
         on reactor: Reactor
     ) throws(OutboxError) {
         self.configuration = configuration
+        limits = configuration.limits
         self.reactor = reactor
         executor = LoopTaskExecutor(reactor)
         self.broadcaster = broadcaster
@@ -166,9 +169,11 @@ final class OutboxEngine {
             for condition in NetworkCondition.allCases {
                 while try dispatch(condition, now: now) > 0, machine.room(condition) > 0 {}
             }
-            let deadline = try file.read { (database) throws(StorageError) in
-                try OutboxTables(database).nextDeadline(after: now)
+            let (deadline, leftovers) = try file.read { (database) throws(StorageError) in
+                let tables = OutboxTables(database)
+                return (try tables.nextDeadline(after: now), try tables.leftovers())
             }
+            try sweep(leftovers)
             let gathered = try nextBatch(now: now)
             let next = [
                 deadline, refusals.nextTrial(after: now), nextClosing(after: now), gathered, tomorrow,
@@ -253,8 +258,11 @@ final class OutboxEngine {
         let transfer = InFlightDelivery.Transfer { reason in
             // The slot is free for another, or the origin open.
             bound.perform { if $0.held(pending, reason?.sentence) { $0.startReady() } }
-        } onProgress: { sent in
-            bound.perform { $0.progressed(pending, sent) }
+        } onProgress: { done, total in
+            bound.perform { engine in
+                engine.progressed(pending, done, of: total ?? pending.size)
+                if pending.download != nil { engine.received(done, pending, now: WallClock.now) }
+            }
         }
         let isPlain = PlainHolds.isPlain(pending.origin)
         let uplink = isPlain ? PlainHolds.uplink(internet, pending.condition) : nil
@@ -263,13 +271,14 @@ final class OutboxEngine {
             isRepeated: pending.attempts > 0 || pending.id <= lastOfOthers, uplink: uplink,
             transfer: transfer,
             reactor: reactor, isExpensive: isExpensive, avoidsExpense: overBudget.contains(pending.lane))
+        let fetching = pending.download.map { self.fetching(delivery, $0) }
         let work = Task.detached(executorPreference: executor) {
-            let outcome = await delivery.run()
+            let outcome = if let fetching { await fetching.run() } else { await delivery.run() }
             bound.perform { engine in engine.completed(outcome, pending) }
         }
         inFlight[pending.id] = InFlightDelivery(
             work: work, transfer: transfer, isPlain: isPlain, uplink: uplink, window: pending.plan?.window,
-            batch: pending.batch, lane: pending.lane)
+            part: pending.download?.part, batch: pending.batch, lane: pending.lane)
     }
 
     /// Records all lanes whose windows are closed, if one of these is; false if none is.

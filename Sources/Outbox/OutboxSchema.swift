@@ -110,5 +110,21 @@ extension Schema {
                 PRIMARY KEY (lane, day)) STRICT, WITHOUT ROWID;
             CREATE TABLE waits (lane TEXT PRIMARY KEY, reason TEXT NOT NULL) STRICT, WITHOUT ROWID
             """,
+            // Entries whose answers become files: where, what is asked besides, which URLs are not asked any
+            // more (a bit each), the size of the whole, that of the file that is in its place, and why it
+            // waits. Files of entries that have left, which the delivering process removes. Into which
+            // folders, one a line.
+            """
+            CREATE TABLE downloads (
+                id INTEGER PRIMARY KEY REFERENCES entries (id) ON DELETE CASCADE, path TEXT NOT NULL,
+                part TEXT NOT NULL, sha256 TEXT, mirrors TEXT NOT NULL, mode INTEGER NOT NULL, user INTEGER,
+                team INTEGER, struck INTEGER NOT NULL DEFAULT 0, total INTEGER, placed INTEGER, hold TEXT) STRICT;
+            CREATE TABLE leftovers (
+                part TEXT PRIMARY KEY, path TEXT NOT NULL, user INTEGER, team INTEGER) STRICT, WITHOUT ROWID;
+            ALTER TABLE limits ADD COLUMN folders TEXT NOT NULL DEFAULT '';
+            ALTER TABLE limits ADD COLUMN file INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE results ADD COLUMN file TEXT;
+            ALTER TABLE results ADD COLUMN bytes INTEGER
+            """,
         ])
 }

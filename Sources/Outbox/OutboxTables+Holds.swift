@@ -93,22 +93,29 @@ extension OutboxTables {
 extension OutboxTables {
     /// The stored limits, with the rest as in `base`; nil without any.
     func limits(base: OutboxLimits) throws(StorageError) -> OutboxLimits? {
-        try database.first("SELECT entries, bytes, body, policy FROM limits") { row in
+        try database.first("SELECT entries, bytes, body, policy, folders, file FROM limits") { row in
             var limits = base
             limits.maximumEntries = row.int(0)
             limits.maximumBytes = row.int64(1)
             limits.maximumBodySize = row.int64(2)
             limits.policy = OutboxLimits.Policy(rawValue: row.text(3)) ?? base.policy
+            // An older version has stored neither.
+            if row.int64(5) > 0 {
+                limits.downloadFolders = row.text(4).split(separator: "\n").map(String.init)
+                limits.maximumDownloadSize = row.int64(5)
+            }
             return limits
         }
     }
 
     func store(_ limits: OutboxLimits) throws(StorageError) {
         try database.run(
-            "INSERT OR REPLACE INTO limits VALUES (1, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO limits VALUES (1, ?, ?, ?, ?, ?, ?)",
             [
                 SQLValue(limits.maximumEntries), .integer(limits.maximumBytes),
                 .integer(limits.maximumBodySize), .text(limits.policy.rawValue),
+                .text(limits.downloadFolders.joined(separator: "\n")),
+                .integer(max(limits.maximumDownloadSize, 1)),
             ])
     }
 }

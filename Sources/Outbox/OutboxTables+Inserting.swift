@@ -204,12 +204,18 @@ extension OutboxTables {
             )
         }
         guard let old else { return .none }
-        guard old.method == request.method, old.url == request.url, old.size == request.size,
+        guard isSame(try download(old.id), request.download), old.method == request.method,
+            old.url == request.url, old.size == request.size,
             request.content.isSame(
                 as: old.file.map { .file(bodies.paths.body($0)) } ?? .bytes(old.body ?? []))
         else { return .other(old.id) }
         inserted.receipts.append(OutboxReceipt(id: old.id, idempotencyKey: request.key, isRepeated: true))
         return .same
+    }
+
+    private func isSame(_ stored: StoredDownload?, _ other: StoredDownload?) -> Bool {
+        guard let stored, let other else { return stored == nil && other == nil }
+        return stored.isSame(as: other)
     }
 
     /// Inserts an entry; nil if one with its key exists.
@@ -236,6 +242,7 @@ extension OutboxTables {
                 .integer(id), .text(request.header), .text(request.secrets), SQLValue(request.body),
                 SQLValue(request.file?.name),
             ])
+        if let download = request.download { try store(download, of: id) }
         let plan = request.plan(at: now)
         if let plan { try store(plan, of: id) }
         for tag in request.tags {

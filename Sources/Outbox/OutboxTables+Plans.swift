@@ -196,6 +196,7 @@ extension OutboxTables {
             "INSERT INTO contents SELECT ?, header, secrets, body, file FROM contents WHERE id = ?",
             [.integer(other), number])
         try database.run("INSERT INTO tags SELECT tag, ? FROM tags WHERE id = ?", [.integer(other), number])
+        try copyDownload(of: id, to: other)
         try store(plan, of: other)
         try change(
             waiting: 1,

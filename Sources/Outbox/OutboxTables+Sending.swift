@@ -27,6 +27,8 @@ struct PendingDelivery: Sendable {
     let unanswered: Int
     /// Its times and gates; nil without any.
     let plan: OutboxPlan?
+    /// The file that is fetched; nil for other requests.
+    let download: StoredDownload?
     /// The entries that are sent with it; nil for it alone, as it is.
     var batch: OutboxBatch?
 }
@@ -48,6 +50,8 @@ struct DeliveryOutcome: Sendable {
     var isUnanswered = false
     /// This machine's address in the exchange; nil where no connection came about.
     var local: String?
+    /// What an attempt to fetch a file has brought; nil for other requests.
+    var download: DownloadProgress?
     /// The bytes of header fields and content that were moved, both ways.
     var traffic: Int64 = 0
     /// Whether the path that carried it was expensive.
@@ -88,9 +92,9 @@ extension OutboxTables {
         return try database.all(
             """
             SELECT e.id, e.lane, l.host, e.priority, e.method, e.url, e.key, e.attempts, c.header, c.secrets, c.body, c.file,
-            l.origin, e.timeout, e.unanswered, e.size, \(Self.planColumns)
+            l.origin, e.timeout, e.unanswered, e.size, \(Self.planColumns), \(Self.downloadColumns)
             FROM lanes l INDEXED BY ready CROSS JOIN entries e ON e.id = l.head CROSS JOIN contents c ON c.id = l.head
-            LEFT JOIN plans p ON p.id = l.head
+            LEFT JOIN plans p ON p.id = l.head LEFT JOIN downloads d ON d.id = l.head
             WHERE l.condition = ? AND (l.next <= ? OR l.next > ?) AND l.host NOT IN (\(marks))
             AND (e.expires IS NULL OR e.expires > ?) AND l.opens <= ?
             AND (l.gates = '' OR NOT EXISTS (SELECT 1 FROM gates g
@@ -104,7 +108,8 @@ extension OutboxTables {
                 key: row.text(6), attempts: row.int(7), header: row.text(8),
                 secrets: PreparedEntry.secrets(row.text(9)), body: row.optionalBytes(10),
                 file: row.optionalText(11), origin: row.text(12), size: row.int64(15),
-                timeout: row.optionalInt64(13), unanswered: row.int(14), plan: Self.plan(row, at: 16))
+                timeout: row.optionalInt64(13), unanswered: row.int(14), plan: Self.plan(row, at: 16),
+                download: Self.download(row, at: 23))
         }
     }
 
@@ -183,6 +188,7 @@ extension OutboxTables {
                 ])
         }
         try change(waiting: -1, dead: 1)
+        try abandonPart(of: id)
         try refresh(lane: lane)
         return true
     }

@@ -86,7 +86,7 @@ struct OutboxTables {
         """
         SELECT e.id, e.state, e.lane, e.priority, e.method, e.url, e.condition, e.key, e.size, e.created, e.expires,
         e.attempts, e.next, e.failure, e.reason, e.status, e.tries,
-        (SELECT group_concat(tag, char(10)) FROM tags WHERE tags.id = e.id), \(planColumns) FROM
+        (SELECT group_concat(tag, char(10)) FROM tags WHERE tags.id = e.id), \(planColumns), \(downloadColumns) FROM
         """
 
     func entries(_ selection: OutboxSelection, after: OutboxID? = nil, limit: Int, now: Int64)
@@ -110,7 +110,7 @@ struct OutboxTables {
     func entry(_ id: OutboxID, now: Int64 = WallClock.now) throws(StorageError) -> OutboxEntry? {
         var holds = try entryHolds(now: now)
         return try database.first(
-            "\(Self.columns) entries e LEFT JOIN plans p ON p.id = e.id WHERE e.id = ?",
+            "\(Self.columns) entries e \(Self.parts) WHERE e.id = ?",
             [.integer(id.rawValue)]
         ) { Self.entry($0, &holds) }
     }
@@ -139,8 +139,11 @@ struct OutboxTables {
         }
         let tables = selection.tag == nil ? "entries e" : "tags t CROSS JOIN entries e ON e.id = t.id"
         let condition = terms.isEmpty ? "" : " WHERE " + terms.joined(separator: " AND ")
-        return ("\(tables) LEFT JOIN plans p ON p.id = e.id\(condition) ORDER BY \(table).id", values)
+        return ("\(tables) \(Self.parts)\(condition) ORDER BY \(table).id", values)
     }
+
+    /// What only some entries have.
+    private static let parts = "LEFT JOIN plans p ON p.id = e.id LEFT JOIN downloads d ON d.id = e.id"
 
     private static func number(of state: OutboxEntry.State) -> Int {
         switch state {
@@ -157,6 +160,7 @@ struct OutboxTables {
         let id = OutboxID(rawValue: row.int64(0))
         let state: OutboxEntry.State = row.int(1) == 0 ? .waiting : row.int(1) == 1 ? .dead : .scheduled
         let (plan, url) = (Self.plan(row, at: 18), row.text(5))
+        let (download, room) = (Self.download(row, at: 25), row.optionalText(35))
         return OutboxEntry(
             id: id, state: state,
             lane: row.text(2), priority: row.int(3), method: row.text(4), url: url,
@@ -165,12 +169,13 @@ struct OutboxTables {
             attempts: row.int(11), nextAttempt: row.int64(12) > 0 ? WallClock.date(row.int64(12)) : nil,
             failure: failure,
             hold: state == .waiting
-                ? holds.reason(plan, lane: row.text(2)) { origin(url)?.description } : nil,
+                ? holds.reason(plan, lane: row.text(2)) { origin(url)?.description } ?? room : nil,
             maximumAttempts: row.optionalInt64(16).map { Int($0) }, replaces: plan?.name,
             tags: row.text(17).split(separator: "\n").map(String.init).sorted(),
             notBefore: plan?.planned.map { WallClock.date($0) }, window: plan?.window,
             every: plan?.every.map { .milliseconds($0) }, gates: plan?.gates ?? [],
-            successor: plan?.successor)
+            successor: plan?.successor, file: download?.path, sha256: download?.sha256,
+            mirrors: download?.mirrors ?? [])
     }
 
     static func condition(_ number: Int) -> NetworkCondition {
@@ -209,7 +214,7 @@ struct OutboxTables {
 
     func result(_ id: OutboxID) throws(StorageError) -> OutboxResult? {
         try database.first(
-            "SELECT outcome, status, at, successor, header, body FROM results WHERE id = ?",
+            "SELECT outcome, status, at, successor, header, body, file, bytes FROM results WHERE id = ?",
             [.integer(id.rawValue)]
         ) { row in
             let status = row.optionalInt64(1).map { Int($0) }
@@ -219,7 +224,8 @@ struct OutboxTables {
             return OutboxResult(
                 id: id, outcome: OutboxResult.Outcome(rawValue: row.text(0)) ?? .removed,
                 statusCode: status, date: WallClock.date(row.int64(2)),
-                successor: row.optionalInt64(3).map { OutboxID(rawValue: $0) }, reply: reply)
+                successor: row.optionalInt64(3).map { OutboxID(rawValue: $0) }, reply: reply,
+                file: row.optionalText(6), fileSize: row.optionalInt64(7))
         }
     }
 
@@ -230,11 +236,13 @@ struct OutboxTables {
     /// - Parameters:
     ///   - successor: the entry that takes its place.
     ///   - reply: the answer of the server that has it.
+    ///   - fileSize: the size of the file that a download has become.
     ///   - refreshes: false if the caller refreshes the lane.
     ///   - files: receives the content's file, to be removed after the transaction.
     func remove(
         _ id: OutboxID, as outcome: OutboxResult.Outcome, statusCode: Int? = nil,
-        successor: OutboxID? = nil, reply: OutboxReply? = nil, now: Int64, refreshes: Bool = true,
+        successor: OutboxID? = nil, reply: OutboxReply? = nil, fileSize: Int64? = nil, now: Int64,
+        refreshes: Bool = true,
         files: inout [String]
     ) throws(StorageError) -> Bool {
         let number = SQLValue.integer(id.rawValue)
@@ -243,6 +251,8 @@ struct OutboxTables {
             [number]
         ) { (lane: $0.text(0), state: $0.int(1), size: $0.int64(2), file: $0.optionalText(3)) }
         guard let found else { return false }
+        let path: String? = fileSize == nil ? nil : try download(id)?.path
+        if fileSize == nil { try abandonPart(of: id) }
         try database.run("DELETE FROM contents WHERE id = ?", [number])
         try database.run("DELETE FROM entries WHERE id = ?", [number])
         // The next one of periodic work has the same file.
@@ -250,11 +260,11 @@ struct OutboxTables {
         let isDead = found.state == 1
         try change(waiting: isDead ? 0 : -1, dead: isDead ? -1 : 0, bytes: -found.size)
         try database.run(
-            "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 number, .text(outcome.rawValue), SQLValue(statusCode), .integer(now),
                 SQLValue(successor?.rawValue), SQLValue(reply?.header),
-                SQLValue(reply.map { Array($0.body) }),
+                SQLValue(reply.map { Array($0.body) }), SQLValue(path), SQLValue(fileSize),
             ])
         if found.state == 0, refreshes { try refresh(lane: found.lane) }
         return true

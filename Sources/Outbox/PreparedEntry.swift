@@ -4,6 +4,7 @@ import FoundationEssentials
 import HTTPTypes
 import ReachabilityCore
 import SessionCore
+import Storage
 
 /// A validated request in the form in which it is stored, with its large content staged in a file.
 struct PreparedEntry: Sendable {
@@ -34,11 +35,14 @@ struct PreparedEntry: Sendable {
     var unique: OutboxRequest.Uniqueness
     /// Sorted.
     var tags: [String]
+    /// The file that is fetched.
+    var download: StoredDownload?
 
     /// The size above which contents become files: SQLite writes each byte twice, and reads a row as a whole.
     static let largestInline = 64 << 10
 
-    init(_ request: OutboxRequest, bodies: BodyFolder, largest: Int64) throws(OutboxError) {
+    init(_ request: OutboxRequest, bodies: BodyFolder, limits: OutboxLimits) throws(OutboxError) {
+        let largest = limits.maximumBodySize
         let asciiURL: URL
         do { asciiURL = try request.url.withASCIIHost } catch {
             throw OutboxError(.badRequest, error.message, advice: error.advice)
@@ -65,6 +69,13 @@ struct PreparedEntry: Sendable {
         unique = request.unique
         tags = request.tags.sorted()
         (plan, beginsNow) = try Self.plan(request)
+        if let wanted = request.download {
+            guard request.method == .get, request.body == nil else {
+                throw OutboxError(.badRequest, "a download is asked for by GET, without content")
+            }
+            download = try StoredDownload(
+                wanted, limits, user: bodies.paths.rights?.user ?? FileOwner.current.user)
+        }
         var fields = request.headerFields
         let keyField = HTTPField.Name.idempotencyKey
         key = request.idempotencyKey ?? fields[keyField] ?? Self.randomKey()

@@ -45,7 +45,10 @@ public final class RequestOutbox: Sendable {
     /// The limits: at first those of ``configuration``; a change applies to later requests.
     public var limits: OutboxLimits {
         get { bounds.withLock { $0 } }
-        set { bounds.withLock { $0 = newValue } }
+        set {
+            bounds.withLock { $0 = newValue }
+            engine.perform { $0.limits = newValue }
+        }
     }
 
     /// Opens or makes the outbox of a folder, readable and writable for this user alone.
@@ -121,7 +124,7 @@ public final class RequestOutbox: Sendable {
         prepared.reserveCapacity(requests.count)
         do {
             for request in requests {
-                prepared.append(try PreparedEntry(request, bodies: bodies, largest: limits.maximumBodySize))
+                prepared.append(try PreparedEntry(request, bodies: bodies, limits: limits))
             }
         } catch {
             for entry in prepared { if let file = entry.file { bodies.discard(file) } }

@@ -72,6 +72,7 @@ package struct ServicePlan: Sendable {
                 outbox?.store($0, $1, $2, $3) ?? $3("the service ends")
             }
         }
+        outbox?.hooks = parts.lazy.compactMap { $0 as? FetchHooks }.first
         for case let metrics as MetricsReporter in parts {
             telemetry?.metrics = { [weak metrics] in metrics?.families }
             metrics.outbox = { outbox?.metrics }
@@ -152,6 +153,7 @@ package enum ServiceParts {
             MetricsReporter(configuration.metrics, version: version, files: files, counters: counters))
         // Even without a directory: a configuration that is read again may name one, and a probe.
         parts.append(HookRunner(configuration.hooks, files: files, counters: counters))
+        parts.append(FetchHooks(configuration.hooks, files: files, counters: counters))
         parts.append(InternetService(configuration.probe))
         return parts
     }

@@ -27,8 +27,8 @@ struct Reach: ParsableCommand {
     /// that `reach status` does.
     static let subcommands: [(name: String, type: any ParsableCommand.Type)] = [
         ("status", Status.self), ("watch", Watch.self), ("wait", Wait.self), ("doctor", Doctor.self),
-        ("get", Get.self), ("send", Send.self), ("queue", Queue.self), ("record", Record.self),
-        ("replay", Replay.self), ("serve", Serve.self), ("history", History.self),
+        ("get", Get.self), ("send", Send.self), ("fetch", Fetch.self), ("queue", Queue.self),
+        ("record", Record.self), ("replay", Replay.self), ("serve", Serve.self), ("history", History.self),
     ]
 
     static let version = "0.1.0"

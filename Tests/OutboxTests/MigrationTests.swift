@@ -112,7 +112,7 @@ import Testing
         #expect(try await outbox.entry(receipt.id)?.tags == ["a"])
         await outbox.close()
         let database = try Database(path)
-        #expect(try database.integer("PRAGMA user_version") == 8 && database.faults(isQuick: false).isEmpty)
+        #expect(try database.integer("PRAGMA user_version") == 9 && database.faults(isQuick: false).isEmpty)
         #expect(lab.events.elements.allSatisfy { if case .damaged = $0 { false } else { true } })
     }
 
@@ -120,12 +120,12 @@ import Testing
         "OBX-011 A file of a newer program is refused, in a sentence with both versions, and stays as it is")
     func newer() async throws {
         try makeFile()
-        try Database(path).execute("PRAGMA user_version = 9")
+        try Database(path).execute("PRAGMA user_version = 10")
         do {
             _ = try await lab.open()
             Issue.record("it was opened")
         } catch let error as OutboxError {
-            #expect(error.message.contains("version 9, and this program knows 8"), "\(error)")
+            #expect(error.message.contains("version 10, and this program knows 9"), "\(error)")
         }
         #expect(try Database(path).integer("SELECT count(*) FROM entries") == 4)
     }

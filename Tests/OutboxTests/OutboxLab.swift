@@ -78,6 +78,9 @@ final class OutboxLab: Sendable {
 
     /// Makes a file that of the version before entries had names, times, gates and tags.
     static let beforePlans = """
+        DROP TABLE downloads; DROP TABLE leftovers; ALTER TABLE limits DROP COLUMN folders;
+        ALTER TABLE limits DROP COLUMN file; ALTER TABLE results DROP COLUMN file;
+        ALTER TABLE results DROP COLUMN bytes;
         DROP TABLE batches; DROP TABLE spending; DROP TABLE waits;
         DROP TABLE plans; DROP TABLE tags; DROP TABLE gates; DROP INDEX scheduled; DROP INDEX opening;
         ALTER TABLE lanes DROP COLUMN opens; ALTER TABLE lanes DROP COLUMN gates;
@@ -89,6 +92,14 @@ final class OutboxLab: Sendable {
     static let key = Atomic<Int>(0)
     /// An account at the origin that no other test uses.
     static func account() -> String { "outbox-\(getpid())-\(key.add(1, ordering: .relaxed).newValue)" }
+}
+
+extension PreparedEntry {
+    init(_ request: OutboxRequest, bodies: BodyFolder, largest: Int64) throws {
+        var limits = OutboxLimits()
+        limits.maximumBodySize = largest
+        try self.init(request, bodies: bodies, limits: limits)
+    }
 }
 
 extension OutboxRequest {

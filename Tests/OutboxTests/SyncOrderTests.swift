@@ -44,6 +44,41 @@ import Testing
     }
 
     @Test(
+        "OBX-331 A fetched file is synced before it gets its name, the folder after that, and both before the program is told and the entry leaves",
+        .enabled(if: NetworkLab.isRequired || access("/usr/bin/strace", X_OK) == 0, "strace is not installed")
+    )
+    func fetched() async throws {
+        let origin = try await Origin.shared
+        let (trace, fetched) = (folder("trace"), folder("fetched"))
+        #expect(mkdir(fetched, 0o700) == 0)
+        let result = try await origin.run([
+            "strace", "-f", "-y", "-qq", "-o", trace, "-e",
+            "trace=fsync,fdatasync,rename,renameat,renameat2,write,fchmod",
+            "-E", "ASAN_OPTIONS=detect_leaks=0", "-E", "no_proxy=*",
+            "-e", "signal=none", BuiltProgram.path("outbox-drill"), "fetch", folder("outbox"),
+            origin.url("/bytes/100000"), fetched + "/file",
+        ])
+        try #require(result.status == .exited(0), "\(result.errors)")
+        let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+        func first(after start: Int, _ parts: String...) throws -> Int {
+            try #require(
+                lines.indices.first { index in index > start && parts.allSatisfy { lines[index].contains($0) }
+                },
+                "no \(parts) behind line \(start) of:\n\(lines.joined(separator: "\n"))")
+        }
+        let rename = try first(after: -1, "renameat", ".reach-fetch-", "\"file\"")
+        let mode = try first(after: -1, "fchmod(", ".reach-fetch-", "0644")
+        let synced = try #require(
+            lines[..<rename].lastIndex { $0.contains("sync(") && $0.contains(".reach-fetch-") })
+        #expect(mode < synced)
+        let named = try first(after: rename, "sync(", "<\(fetched)>")
+        let noted = try first(after: named, "sync(", "outbox.sqlite-wal>")
+        let reported = try first(after: noted, "write(1", "told ")
+        let left = try first(after: reported, "sync(", "outbox.sqlite-wal>")
+        _ = try first(after: left, "write(1", "sent ")
+    }
+
+    @Test(
         "FLD-055 The names of folders that are made for an outbox are on the disk before a request is told to be",
         .enabled(if: NetworkLab.isRequired || access("/usr/bin/strace", X_OK) == 0, "strace is not installed")
     )

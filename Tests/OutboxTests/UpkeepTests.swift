@@ -44,7 +44,7 @@ import Testing
         try await outbox.pause()
         try await outbox.startDelivery(with: OutboxLab.manager())
         await outbox.close()
-        #expect(try Database(database).integer("PRAGMA user_version") == 8)
+        #expect(try Database(database).integer("PRAGMA user_version") == 9)
         let origins = try Database(database).all("SELECT DISTINCT origin FROM lanes") { $0.text(0) }
         #expect(origins == ["http://127.0.0.1:1"])
         #expect(lab.events.elements.allSatisfy { if case .damaged = $0 { false } else { true } })

@@ -75,6 +75,26 @@ func printEnd(of receipt: OutboxReceipt, in outbox: RequestOutbox) async {
     }
 }
 
+/// An outbox that may fetch files into a folder.
+func makeFetchingOutbox() async throws -> RequestOutbox {
+    var configuration = OutboxConfiguration()
+    configuration.limits.downloadFolders = ["/var/lib/meter/fetched"]
+    configuration.downloadHandler = { file in  // in place and synced, before its entry leaves
+        print(file.path, file.bytes)
+        return true
+    }
+    return try await RequestOutbox(at: "/var/lib/meter/outbox", configuration: configuration)
+}
+
+/// Firmware is fetched over what does not cost, from either server; only the newest order counts.
+func fetchFirmware(_ url: URL, _ mirror: URL, _ sha256: String, by outbox: RequestOutbox) async throws {
+    var request = OutboxRequest.download(
+        url, to: "/var/lib/meter/fetched/firmware.bin", sha256: sha256, mirrors: [mirror])
+    request.networkCondition = .wifiOrWired
+    request.replaces = "firmware"
+    try await outbox.enqueue(request)
+}
+
 /// Samples leave together, and cost the modem 5 MB a day at most.
 func makeMeteringOutbox() async throws -> RequestOutbox {
     var configuration = OutboxConfiguration()

@@ -5,7 +5,7 @@
 /// Counted is what an attempt has moved over a path whose traffic costs, whatever its outcome: header fields
 /// and content, both ways, without what TLS, TCP and repeated packets add. A request that the rest of the
 /// day's budget does not suffice for waits, and its lane with it, until a path does not cost, or until the
-/// next day.
+/// next day. A download stops where the budget ends, and goes on from there.
 public struct LaneBudget: Sendable, Equatable {
     /// The most bytes in a day; nil for any number.
     public var bytesPerDay: Int64?

@@ -12,7 +12,7 @@ public enum OutboxChange: Sendable, Equatable {
     /// entry.
     case died(OutboxEntry, OutboxReply?)
     /// How many bytes of its content were sent in the attempt under way; of contents from 64 KiB on, a few
-    /// times a second.
+    /// times a second. Of a download: how many of the file have come; `total` is 0 if that is not known.
     case progress(OutboxID, sent: Int64, total: Int64)
     /// It has left the outbox.
     case left(OutboxResult)
@@ -85,7 +85,8 @@ extension OutboxEvent {
 
     var scope: Scope {
         switch self {
-        case .delivered(let id, _), .failed(let id, _, _), .died(let id, _), .expired(let id),
+        case .delivered(let id, _), .failed(let id, _, _), .postponed(let id, _, _), .died(let id, _),
+            .expired(let id),
             .dropped(let id):
             .entries([id])
         case .replaced(let id, _), .repeated(let id, _): .entries([id])

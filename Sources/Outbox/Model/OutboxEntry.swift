@@ -65,6 +65,12 @@ public struct OutboxEntry: Sendable, Equatable {
     public let gates: [String]
     /// The entry that takes its place once the attempt under way has ended; nil for none.
     public let successor: OutboxID?
+    /// The file that a download becomes; nil for other requests.
+    public let file: String?
+    /// The SHA-256 that a download has to have; nil without one.
+    public let sha256: String?
+    /// Other URLs of a download.
+    public let mirrors: [String]
 
     /// ``url`` without user and password: for lists.
     package var shownURL: String {
@@ -77,7 +83,7 @@ public struct OutboxEntry: Sendable, Equatable {
         expires: Date?, attempts: Int, nextAttempt: Date?, failure: OutboxFailure?,
         hold: String? = nil, maximumAttempts: Int? = nil, replaces: String? = nil, tags: [String] = [],
         notBefore: Date? = nil, window: OutboxWindow? = nil, every: Duration? = nil, gates: [String] = [],
-        successor: OutboxID? = nil
+        successor: OutboxID? = nil, file: String? = nil, sha256: String? = nil, mirrors: [String] = []
     ) {
         self.id = id
         self.state = state
@@ -102,6 +108,9 @@ public struct OutboxEntry: Sendable, Equatable {
         self.every = every
         self.gates = gates
         self.successor = successor
+        self.file = file
+        self.sha256 = sha256
+        self.mirrors = mirrors
     }
 }
 

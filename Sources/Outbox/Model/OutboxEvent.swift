@@ -12,6 +12,8 @@ public enum OutboxEvent: Sendable {
     case delivered(OutboxID, statusCode: Int)
     /// An attempt failed; the next follows at this time.
     case failed(OutboxID, OutboxFailure, nextAttempt: Date)
+    /// It waits until then, without a failure: there is no room for its file, for instance.
+    case postponed(OutboxID, reason: String, until: Date)
     /// It became a dead letter.
     case died(OutboxID, OutboxFailure)
     /// It expired and was dropped.
@@ -56,7 +58,7 @@ public enum OutboxEvent: Sendable {
 public struct OutboxResult: Sendable, Equatable {
     /// The way in which it left.
     public enum Outcome: String, Sendable, Codable {
-        /// The server has it.
+        /// The server has it; or, of a download, the file is in its place.
         case delivered
         /// It expired.
         case expired
@@ -80,10 +82,14 @@ public struct OutboxResult: Sendable, Equatable {
     public let successor: OutboxID?
     /// The beginning of the server's answer, if it was delivered.
     public let reply: OutboxReply?
+    /// The file that a download has become.
+    public let file: String?
+    /// Its size.
+    public let fileSize: Int64?
 
     package init(
         id: OutboxID, outcome: Outcome, statusCode: Int?, date: Date, successor: OutboxID? = nil,
-        reply: OutboxReply? = nil
+        reply: OutboxReply? = nil, file: String? = nil, fileSize: Int64? = nil
     ) {
         self.id = id
         self.outcome = outcome
@@ -91,6 +97,8 @@ public struct OutboxResult: Sendable, Equatable {
         self.date = date
         self.successor = successor
         self.reply = reply
+        self.file = file
+        self.fileSize = fileSize
     }
 }
 

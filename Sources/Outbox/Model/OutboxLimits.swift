@@ -26,6 +26,14 @@ public struct OutboxLimits: Sendable, Equatable {
     /// results have no answer but the status, which spares the disk a tenth of what a delivery writes.
     public var maximumReplySize = 4 << 10
 
+    /// The folders into which files are fetched, and below which; none.
+    ///
+    /// Absolute paths. Each, and each folder below it that a file goes into, has to belong to root or to the
+    /// user that delivers, and no other user than its owner and group may write it.
+    public var downloadFolders: [String] = []
+    /// The most bytes of a file that is fetched; 1 GiB.
+    public var maximumDownloadSize: Int64 = 1 << 30
+
     /// The defaults.
     public init() {}
 

@@ -85,6 +85,11 @@ public struct OutboxRequest: Sendable {
     /// with it: at most 16 names of 1 to 64 bytes.
     public var gates: Set<String> = []
 
+    /// What becomes of the server's content; nil for a request whose answer alone counts.
+    ///
+    /// A download is sent by GET without content: see ``OutboxRequest/download(_:to:sha256:mirrors:)``.
+    public var download: OutboxDownload?
+
     /// What happens to a request whose name is taken.
     public enum Uniqueness: String, Sendable, Codable {
         /// It takes the place of those that wait.

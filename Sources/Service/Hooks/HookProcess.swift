@@ -33,7 +33,7 @@ final class HookProcess {
 
     /// Starts the program in its `directory`; `line` gets each line of output, and `ended` is called once.
     init(
-        _ name: String, in directory: Int32, _ event: HookEvent, limit: Int, timeout: Duration,
+        _ name: String, in directory: Int32, _ input: HookInput, limit: Int, timeout: Duration,
         reactor: Reactor, line: @escaping (String) -> Void, ended: @escaping (HookEnd) -> Void
     ) throws(ReactorError) {
         self.reactor = reactor
@@ -42,7 +42,7 @@ final class HookProcess {
         guard clinux_pipe(&ends) == 0 else { throw ReactorError("pipe", errno: errno) }
         let writing = OwnedDescriptor(adopting: ends[1])
         output = try HookOutput(OwnedDescriptor(adopting: ends[0]), limit: limit, line: line)
-        process = try Self.spawn(name, in: directory, event, output: writing.number)
+        process = try Self.spawn(name, in: directory, input, output: writing.number)
         watched = clinux_pidfd_open(process)
         watch = watched >= 0 ? OwnedDescriptor(adopting: watched) : nil
         output.begin(reactor)
@@ -90,7 +90,7 @@ final class HookProcess {
     }
 
     private static func spawn(
-        _ name: String, in directory: Int32, _ event: HookEvent, output: Int32
+        _ name: String, in directory: Int32, _ input: HookInput, output: Int32
     ) throws(ReactorError) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -115,8 +115,8 @@ final class HookProcess {
 
         let program = "./\(name)"
         var variables = ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
-        for (name, value) in event.environment { variables.append(name + "=" + value) }
-        let arguments: [String] = [program, event.word, event.interface]
+        for (name, value) in input.environment { variables.append(name + "=" + value) }
+        let arguments: [String] = [program] + input.arguments
         var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) }
         words.append(nil)
         var environment: [UnsafeMutablePointer<CChar>?] = variables.map { strdup($0) }

@@ -95,7 +95,7 @@ package final class HookRunner: ServiceComponent {
         counters.hookRuns += 1
         do throws(ReactorError) {
             process = try HookProcess(
-                name, in: directory, event, limit: Int(settings.output), timeout: settings.timeout,
+                name, in: directory, event.input, limit: Int(settings.output), timeout: settings.timeout,
                 reactor: context.reactor,
                 line: { [weak self] line in self?.context?.log(.info, "hook \(name): \(line)") },
                 ended: { [weak self] end in self?.ended(name, end) })
@@ -108,13 +108,7 @@ package final class HookRunner: ServiceComponent {
 
     private func ended(_ name: String, _ end: HookEnd) {
         process = nil
-        switch end {
-        case .exited(0): break
-        case .exited(let code): fail("hook \(name) failed with exit code \(code)")
-        case .killed(let signal): fail("hook \(name) was ended by signal \(signal)")
-        case .timedOut:
-            fail("hook \(name) did not end within \(DurationText.text(settings.timeout)) and was killed")
-        }
+        if let sentence = end.fault(of: name, settings.timeout) { fail(sentence) }
         perform(machine.ended())
     }
 

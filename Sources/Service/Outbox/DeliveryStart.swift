@@ -45,6 +45,15 @@ struct DeliveryStart: Sendable {
         if let open { return open }
         try directory.prepare()
         let (folder, service) = (directory.path + "/" + OutboxService.folderName, service)
+        var configuration = configuration
+        FetchFolders.prepare(configuration.limits.downloadFolders, in: directory.path)
+        configuration.limits.downloadFolders = FetchFolders.paths(
+            configuration.limits.downloadFolders, in: directory.path)
+        configuration.downloadHandler = { file in
+            await withCheckedContinuation { continuation in
+                service.perform { $0.fetched(file) { continuation.resume(returning: $0) } }
+            }
+        }
         return try await RequestOutbox(at: folder, configuration: configuration) { event in
             service.perform { $0.happened(event) }
         }

@@ -32,6 +32,18 @@ extension OutboxRequest {
             SecretField(name: $0.name, prefix: $0.prefix, source: $0.source, key: $0.key)
         }
         guard apply(draft.plan) else { return nil }
+        if let file = draft.download {
+            var wanted = OutboxDownload(to: file.path, sha256: file.sha256)
+            for mirror in file.mirrors {
+                guard let url = try? URL(spoken: mirror) else { return nil }
+                wanted.mirrors.append(url)
+            }
+            if let mode = file.mode { wanted.mode = mode }
+            if let user = file.user, let group = file.group {
+                wanted.owner = FileOwner(user: user, group: group)
+            }
+            download = wanted
+        }
         expires = draft.expiresIn.map { Date(timeIntervalSinceNow: Double($0.inNanoseconds) / 1e9) }
     }
 }
@@ -101,6 +113,7 @@ extension OutboxEntry {
             "every": every.map { .number($0 / .seconds(1)) } ?? .null,
             "gates": .array(gates.map { .string($0) }),
             "successor": successor.map { .string("\($0)") } ?? .null,
+            "file": file.map { .string($0) } ?? .null,
         ]
     }
 

@@ -139,6 +139,8 @@ extension OutboxLimits {
         maximumBytes = settings.bytes
         maximumBodySize = settings.body
         maximumReplySize = Int(settings.reply)
+        downloadFolders = settings.fetchFolders
+        maximumDownloadSize = settings.fetchBytes
         policy =
             switch settings.whenFull {
             case "drop-oldest": .dropOldest

@@ -117,6 +117,8 @@ extension OutboxChange {
                 "statusCode": result.statusCode.map { .integer(Int64($0)) } ?? .null,
                 "successor": result.successor.map { .string("\($0)") } ?? .null,
                 "answer": result.reply.map(\.json) ?? .null,
+                "file": result.file.map { .string($0) } ?? .null,
+                "bytes": result.fileSize.map { .integer($0) } ?? .null,
             ]
         }
         return .object(members)

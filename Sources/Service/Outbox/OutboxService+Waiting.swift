@@ -107,6 +107,8 @@ extension OutboxService {
                 "lastError": .null,
                 "successor": result.successor.map { .string("\($0)") } ?? .null,
                 "answer": result.reply.map(\.json) ?? .null,
+                "file": result.file.map { .string($0) } ?? .null,
+                "bytes": result.fileSize.map { .integer($0) } ?? .null,
             ])
         case .dead(let entry):
             VarlinkReply([
@@ -114,7 +116,7 @@ extension OutboxService {
                 "statusCode": entry.failure?.statusCode.map { .integer(Int64($0)) } ?? .null,
                 "failure": entry.failure.map { .string($0.kind.rawValue) } ?? .null,
                 "lastError": entry.failure.map { .string($0.message) } ?? .null, "successor": .null,
-                "answer": answer.map(\.json) ?? .null,
+                "answer": answer.map(\.json) ?? .null, "file": .null, "bytes": .null,
             ])
         case .unknown: .noSuchEntry(entry)
         }

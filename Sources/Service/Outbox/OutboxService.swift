@@ -65,6 +65,8 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     private(set) var uploads: ContentUploads?
     /// The origins whose requests wait, with the reasons.
     private var held: [String: String] = [:]
+    /// Tells programs of fetched files; nil where there are no hooks.
+    package weak var hooks: FetchHooks?
     /// The next attempt, and its time.
     private var retry: (timer: TimerID, at: Int64)?
 
@@ -132,6 +134,10 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
 
     package func reload(_ configuration: ServiceConfiguration) {
         limits = OutboxLimits(configuration.outbox)
+        if let context, let folders = limits?.downloadFolders {
+            FetchFolders.prepare(folders, in: context.stateDirectory.path)
+            limits?.downloadFolders = FetchFolders.paths(folders, in: context.stateDirectory.path)
+        }
         guard case .open(let outbox) = phase, let limits else { return }
         apply(limits, outbox)
     }
@@ -210,6 +216,9 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         switch event {
         case .died(let id, let failure):
             context?.log(.warning, "outbox: request \(id) is given up: \(failure)")
+            givenUp(id, failure)
+        case .postponed(let id, let reason, _):
+            context?.log(.warning, "outbox: request \(id) waits: \(reason)")
         case .damaged(let file, let reason, let salvaged):
             context?.log(
                 .error,

@@ -249,6 +249,9 @@ package final class VarlinkServer: ServiceComponent {
                 }
                 return unread
             }
+        case .outbox(let call):
+            let own = call.by(user: connection.peer.user, group: connection.peer.group)
+            statusService.answer(.outbox(own)) { [weak connection] in connection?.answer($0) }
         case .history where !isOwner(connection.peer) && publicUnread > limits.publicUnread:
             connection.answer(.limit("others have not read their answers yet"))
         default: statusService.answer(request) { [weak connection] in connection?.answer($0) }

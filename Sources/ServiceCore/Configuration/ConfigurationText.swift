@@ -84,6 +84,7 @@ extension ServiceOption.Kind {
         case .choice(let words) where words.joined().utf8.count > 50: "<word>"
         case .choice(let words): "<\(words.joined(separator: "|"))>"
         case .list: "<name,…>"
+        case .folders: "<folder,…>"
         case .costs: "<name=value,…>"
         case .fields, .secrets: "<name: value>"
         case .batches, .budgets: "<lane=words,…>"

@@ -71,6 +71,9 @@ package struct ServiceConfiguration: Sendable, Equatable {
         package var rate: Int64 = 0
         /// 0 for ``rate``.
         package var expensiveRate: Int64 = 0
+        /// Empty for the folder `fetched` in the state directory.
+        package var fetchFolders: [String] = []
+        package var fetchBytes: Int64 = 1 << 30
 
         package init() {}
     }

@@ -125,12 +125,20 @@ extension ServiceOption {
             { .texts($0.outbox.budget) }, set: { $0.outbox.budget = $1.texts }),
         ServiceOption(
             "outbox.rate", .integer(0...(1 << 40)),
-            "How many bytes of a request's content are sent in a second at most; 0 for no limit.",
+            "How many bytes of a request's content are sent, or of a file fetched, in a second at most; 0 for no limit.",
             { .integer($0.outbox.rate) }, set: { $0.outbox.rate = $1.number }),
         ServiceOption(
             "outbox.expensive-rate", .integer(0...(1 << 40)),
             "The same over an expensive path; 0 for outbox.rate.",
             { .integer($0.outbox.expensiveRate) }, set: { $0.outbox.expensiveRate = $1.number }),
+        ServiceOption(
+            "outbox.fetch.folders", .folders,
+            "The folders below which files are fetched (reach fetch); [] for 'fetched' in the state directory.",
+            { .texts($0.outbox.fetchFolders) }, set: { $0.outbox.fetchFolders = $1.texts }),
+        ServiceOption(
+            "outbox.fetch.bytes", .integer(1024...(1 << 50)),
+            "How many bytes a file may have that is fetched.",
+            { .integer($0.outbox.fetchBytes) }, set: { $0.outbox.fetchBytes = $1.number }),
     ]
 
     private static let history: [ServiceOption] = [

@@ -22,6 +22,8 @@ package struct ServiceOption: Sendable {
         case fields
         /// A list of header fields whose values are looked up later, `Name: Bearer file:/PATH`.
         case secrets
+        /// A list of absolute paths.
+        case folders
         /// A list of `NAME=VALUE`, the value one of ``Metered``; with a name for the example.
         case costs(String)
         /// A list of texts for ``BatchSetting``.
@@ -105,6 +107,7 @@ extension ServiceOption.Kind {
         case .batches: BatchSetting.allowed
         case .budgets: BudgetSetting.allowed
         case .list: "a list of texts such as [\"wwan0\"]"
+        case .folders: "a list of absolute paths such as [\"/var/lib/update\"]"
         case .endpoint:
             "an address with a port such as \"127.0.0.1:9464\" or \"[::1]:9464\", or \"\" for none"
         case .url: "an http or https URL in quotation marks, or \"\" for none"
@@ -146,6 +149,11 @@ extension ServiceOption.Kind {
         case (.list, .array(let values)): values.allSatisfy { if case .string = $0 { true } else { false } }
         case (.fields, .array(let values)): values.allSatisfy { TelemetryField.field($0.text) != nil }
         case (.secrets, .array(let values)): values.allSatisfy { TelemetryField.secret($0.text) != nil }
+        case (.folders, .array(let values)):
+            values.allSatisfy {
+                $0.text.hasPrefix("/") && !$0.text.contains(",") && !$0.text.contains("\n")
+                    && !$0.text.split(separator: "/").contains("..") && $0.text.utf8.count <= Self.longestPath
+            }
         case (.costs, .array(let values)): values.allSatisfy { Metered.assignment($0.text) != nil }
         case (.batches, .array(let values)): values.allSatisfy { BatchSetting($0.text) != nil }
         case (.budgets, .array(let values)): values.allSatisfy { BudgetSetting($0.text) != nil }
@@ -162,7 +170,8 @@ extension ServiceOption.Kind {
         case .integer: Int64(text).map { .integer($0) } ?? .string(text)
         // Values have commas.
         case .fields, .secrets: .array(text.split(separator: "\n").map { .string(String($0)) })
-        case .list, .costs, .batches, .budgets: .array(text.split(separator: ",").map { .string(String($0)) })
+        case .list, .costs, .batches, .budgets, .folders:
+            .array(text.split(separator: ",").map { .string(String($0)) })
         default: .string(text)
         }
     }

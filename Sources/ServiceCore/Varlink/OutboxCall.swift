@@ -23,6 +23,21 @@ package enum OutboxCall: Sendable, Equatable {
         /// The name of a content that was uploaded before, in pieces.
         package var content: String?
         package var plan = Plan()
+        /// The file that is fetched; nil for other requests.
+        package var download: Download?
+    }
+
+    /// The file of a request that is fetched.
+    package struct Download: Sendable, Equatable {
+        package var path: String
+        package var sha256: String?
+        package var mirrors: [String] = []
+        package var mode: UInt32?
+        /// The user and the group of the caller.
+        package var user: UInt32?
+        package var group: UInt32?
+
+        package init(path: String) { self.path = path }
     }
 
     /// A request's name, times, gates and tags.
@@ -74,6 +89,14 @@ package enum OutboxCall: Sendable, Equatable {
     /// A piece of a content; without a name the first one.
     case addContent(String?, [UInt8])
 
+    /// The same for a caller, who gets the file that is fetched where the service is root's.
+    package func by(user: UInt32, group: UInt32) -> OutboxCall {
+        guard case .enqueue(var draft) = self, draft.download != nil else { return self }
+        draft.download?.user = user
+        draft.download?.group = group
+        return .enqueue(draft)
+    }
+
     /// Whether the service would read secrets for the caller: files and the service's environment.
     package var readsSecrets: Bool {
         if case .enqueue(let draft) = self { !draft.secrets.isEmpty } else { false }
@@ -83,6 +106,7 @@ package enum OutboxCall: Sendable, Equatable {
     init?(_ method: Substring, _ parameters: inout VarlinkParameters) throws(VarlinkRefusal) {
         switch method {
         case "Enqueue": self = .enqueue(try Self.draft(&parameters))
+        case "EnqueueFetch": self = .enqueue(try Self.fetch(&parameters))
         case "ListOutbox":
             self = .list(
                 try Self.choice(&parameters), limit: try parameters.count("limit", in: 1...10_000) ?? 100)
@@ -138,6 +162,27 @@ package enum OutboxCall: Sendable, Equatable {
             answerTimeout: try parameters.seconds("answerTimeout"),
             maximumAttempts: try parameters.count("maximumAttempts", in: 1...1_000_000), content: content,
             plan: try plan(&parameters))
+    }
+
+    private static func fetch(_ parameters: inout VarlinkParameters) throws(VarlinkRefusal) -> Draft {
+        var download = Download(path: try parameters.required("file"))
+        download.sha256 = try parameters.string("sha256")
+        download.mirrors = try parameters.texts("mirrors", upTo: 16)
+        if let text = try parameters.string("mode") {
+            guard let mode = UInt32(text, radix: 8) else { throw VarlinkRefusal(.invalidParameter("mode")) }
+            download.mode = mode
+        }
+        return Draft(
+            url: try parameters.required("url"), method: "GET",
+            headers: try parameters.strings("headers"), body: [],
+            lane: try parameters.string("lane") ?? "downloads",
+            idempotencyKey: try parameters.string("idempotencyKey"),
+            expiresIn: try parameters.seconds("expiresIn"),
+            priority: try parameters.count("priority", in: -1_000_000...1_000_000) ?? 0,
+            network: try network(&parameters), secrets: try secrets(&parameters),
+            answerTimeout: try parameters.seconds("answerTimeout"),
+            maximumAttempts: try parameters.count("maximumAttempts", in: 1...1_000_000),
+            plan: try plan(&parameters), download: download)
     }
 
     private static func plan(_ parameters: inout VarlinkParameters) throws(VarlinkRefusal) -> Plan {

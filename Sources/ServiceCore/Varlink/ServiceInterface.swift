@@ -65,7 +65,8 @@ package enum ServiceInterface {
           window: ?string,
           every: ?float,
           gates: []string,
-          successor: ?string
+          successor: ?string,
+          file: ?string
         )
 
         # The beginning of a server's answer; the body as text, or in base64 where it is none.
@@ -174,6 +175,16 @@ package enum ServiceInterface {
           window: ?string, spread: ?float, every: ?float, gates: ?[]string
         ) -> (id: string, idempotencyKey: string, repeated: bool, replaced: []string)
 
+        # Has a file fetched, with resume over restarts, and put in its place (file, an absolute path below outbox.fetch.folders) when it is
+        # whole and has the SHA-256; mirrors: other URLs of it; mode: octal, "0644". Then hooks get the event fetched, and the request leaves.
+        # The other parameters are those of Enqueue; the lane is "downloads" unless named.
+        method EnqueueFetch(
+          url: string, file: string, sha256: ?string, mirrors: ?[]string, mode: ?string, headers: ?[string]string,
+          lane: ?string, idempotencyKey: ?string, expiresIn: ?float, priority: ?int, network: ?string,
+          secrets: ?[]Secret, answerTimeout: ?float, maximumAttempts: ?int, replaces: ?string, keep: ?bool,
+          tags: ?[]string, notBefore: ?string, window: ?string, spread: ?float, every: ?float, gates: ?[]string
+        ) -> (id: string, idempotencyKey: string, repeated: bool, replaced: []string)
+
         # Hands over a content that is too long for one message (1 MiB), piece by piece, for the next Enqueue: the first answer names it, the
         # further pieces say that name. bytes: its length by now. It is forgotten a minute after its last piece.
         method AddContent(bodyBase64: string, content: ?string) -> (content: string, bytes: int)
@@ -199,7 +210,7 @@ package enum ServiceInterface {
         # failure: network, server, refused, security, secret, credentials, unsendable, local. answer: what the server said.
         method WaitOutbox(id: string, timeout: ?float) -> (
           outcome: string, statusCode: ?int, failure: ?string, lastError: ?string,
-          successor: ?string, answer: ?Answer
+          successor: ?string, answer: ?Answer, file: ?string, bytes: ?int
         )
 
         # Holds a gate, for so many seconds or until ReleaseGate, also after a restart: requests that name it wait, with their lanes.
@@ -217,7 +228,7 @@ package enum ServiceInterface {
         # told no progress, and LimitReached after 1 MiB. Of a lane or a tag the oldest thousand are followed.
         method MonitorOutbox(id: ?string, lane: ?string, tag: ?string) -> (
           event: string, id: ?string, entry: ?Entry, sent: ?int, total: ?int,
-          outcome: ?string, statusCode: ?int, successor: ?string, answer: ?Answer
+          outcome: ?string, statusCode: ?int, successor: ?string, answer: ?Answer, file: ?string, bytes: ?int
         )
 
         # Lets nothing more leave the outbox until ResumeOutbox, also after a restart.

@@ -30,6 +30,12 @@ package enum FileFailure {
             .cannotMoveFile, "cannot move \(source) to \(path): \(text(error))", advice: advice(error))
     }
 
+    /// Whether an error of these says that the disk, or the user's share of it, is full.
+    package static func isDiskFull(_ error: SessionError) -> Bool {
+        [.cannotWriteToFile, .cannotCreateFile, .cannotMoveFile].contains(error.code)
+            && error.advice == advice(ENOSPC)
+    }
+
     private static func text(_ error: Int32) -> String { String(cString: strerror(error)) }
 
     private static func advice(_ error: Int32) -> String {

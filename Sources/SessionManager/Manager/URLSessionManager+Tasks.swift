@@ -78,6 +78,21 @@ extension URLSessionManager {
         return try task(request ?? SessionRequest(url: record.url), .download, Shared(plan), completion)
     }
 
+    /// A download of which the statuses of a file are accepted, whatever the manager's serializer wants, and
+    /// whose steps a monitor of its own gets.
+    package func storedDownloadTask(
+        with request: SessionRequest, options: TaskOptions, destination: DownloadPlacement,
+        monitor: EventMonitor
+    ) throws(SessionError) -> SessionTask {
+        var plan = plan(options).value
+        plan.destination = destination
+        let file = HTTPResponseSerializer(
+            validation: ResponseValidation(statusCodes: [200...200, 206...206]))
+        plan.validation = { file.refusal(of: $0) }
+        plan.monitors.append(monitor)
+        return try task(request, .download, Shared(plan), nil)
+    }
+
     private func upload(
         _ request: SessionRequest, _ body: RequestBody?, _ options: TaskOptions?,
         _ completion: CompletionBlock?

@@ -2,11 +2,9 @@
 
 import ArgumentParser
 import FoundationEssentials
-import Glibc
 import Outbox
 import Reachability
 import ServiceCore
-import Synchronization
 
 /// `reach send`: stores a request in the outbox.
 struct Send: ParsableCommand {
@@ -59,69 +57,11 @@ struct Send: ParsableCommand {
     func run() throws {
         // Before any thread starts: threads inherit the handling of signals.
         MainThreadWaiter.blockSignals()
-        // A request whose number cannot be printed would be sent once more by a script that repeats this.
-        guard StandardStream.output.isWritable else {
-            try StandardStream.Outcome.failed(EBADF).check()
-            return
-        }
-        var prepared = content.request(url)
-        times.apply(to: &prepared)
-        let (request, location, json) = (prepared, try outbox.location(), json)
-        let (delivers, waits, pipe) = (delivers, waits || delivers, content.pipe)
-        if delivers, case .files(let directory) = location,
-            let refusal = OutboxOptions.deliveryRefusal(directory)
-        {
-            complain(refusal)
-            throw ExitCode.usage
-        }
-        let settlement = try reportingReceipt { accepted in
-            try OutboxOptions.run(at: location, limit: timeout, makes: true) { client -> EntrySettlement? in
-                let message = WaitingMessage(
-                    "waiting for the end of \(pipe ?? "")",
-                    isSeen: pipe != nil && isatty(STDERR_FILENO) == 1)
-                let receipt = try await client.enqueue(request)
-                message.end()
-                accepted(receipt)
-                if delivers { try await client.deliver() }
-                let settlement = waits ? try await client.settlement(of: receipt.id) : nil
-                if json { Self.write(receipt, settlement) }
-                return settlement
-            }
-        }
-        guard let settlement, settlement.outcome != "delivered" else { return }
-        if !json, let message = settlement.message { complain(message) }
-        throw settlement.outcome == "dead" ? ExitCode(settlement.failure) : .failure
-    }
-
-    /// Prints the number of the accepted request, and its state if the time limit ends before its delivery;
-    /// `work` calls its argument when the outbox has accepted the request.
-    private func reportingReceipt<Value>(
-        _ work: (_ accepted: @escaping @Sendable (OutboxReceipt) -> Void) throws -> Value
-    ) throws -> Value {
-        let json = json
-        let accepted = Mutex<OutboxReceipt?>(nil)
-        do {
-            return try work { receipt in
-                accepted.withLock { $0 = receipt }
-                if !json { StandardStream.output.write("\(receipt.id)\n").record() }
-            }
-        } catch let code as ExitCode where code == .timedOut {
-            let receipt = accepted.withLock { $0 }
-            if json, let receipt { Self.write(receipt, nil) }
-            if !json {
-                complain(
-                    receipt.map {
-                        "not delivered in time, and still in the outbox; 'reach queue show \($0.id)' has more"
-                    }
-                        ?? "not taken in time: the outbox did not answer; try again, or allow more time")
-            }
-            throw code
-        }
-    }
-
-    private static func write(_ receipt: OutboxReceipt, _ settlement: EntrySettlement?) {
-        var line = TextLine()
-        OutboxJSON.write(receipt, settlement, to: &line)
-        StandardStream.output.write(line.bytes).record()
+        var request = content.request(url)
+        times.apply(to: &request)
+        try OutboxSubmission(
+            request: request, location: try outbox.location(), waits: waits || delivers, delivers: delivers,
+            timeout: timeout, json: json, pipe: content.pipe
+        ).run()
     }
 }

@@ -139,7 +139,12 @@ struct SendContentOptions: ParsableArguments {
 extension Value {
     /// A condition by its name.
     static func networkCondition(_ text: String) throws -> NetworkCondition {
-        guard let condition = NetworkCondition(rawValue: text) else {
+        // As words with hyphens too: wifi-or-wired.
+        let words = text.split(separator: "-", omittingEmptySubsequences: false)
+        let name = words.dropFirst().reduce(into: String(words.first ?? "")) {
+            $0 += $1.prefix(1).uppercased() + $1.dropFirst()
+        }
+        guard let condition = NetworkCondition(rawValue: name) else {
             throw ValidationError(
                 "give any, wifiOrWired, wiredOnly, notExpensive, notConstrained or internet.")
         }

@@ -33,6 +33,9 @@ struct EntrySettlement: Sendable {
     var successor: OutboxID?
     /// The beginning of the server's answer.
     var reply: OutboxReply?
+    /// The file that a download has become, and its size.
+    var file: String?
+    var fileSize: Int64?
 }
 
 extension EntrySettlement {
@@ -43,7 +46,7 @@ extension EntrySettlement {
             self.init(
                 outcome: outcome, statusCode: result.statusCode,
                 message: Self.message(outcome, result.successor), successor: result.successor,
-                reply: result.reply)
+                reply: result.reply, file: result.file, fileSize: result.fileSize)
         case .dead(let entry):
             let reason = entry.failure?.message
             self.init(

@@ -49,6 +49,8 @@ struct OutboxOptions: ParsableArguments {
         var configuration = OutboxConfiguration(OutboxLocation.configuration.outbox)
         configuration.checksIntegrity = false
         configuration.usesStoredLimits = true
+        configuration.limits.downloadFolders = FetchFolders.paths(
+            configuration.limits.downloadFolders, in: path)
         return try await RequestOutbox(at: folder, configuration: configuration) { event in
             if case .damaged(let path, let reason, let count) = event {
                 complain(

@@ -28,7 +28,14 @@ struct ServiceOutboxClient: OutboxClient {
             if !bytes.isEmpty { parameters["bodyBase64"] = .string(Data(bytes).base64EncodedString()) }
         case .uploaded(let name): parameters["content"] = .string(name)
         }
-        let reply = try call("Enqueue", parameters)
+        if let download = request.download {
+            Self.add(download, to: &parameters)
+            return try receipt(call("EnqueueFetch", parameters))
+        }
+        return try receipt(call("Enqueue", parameters))
+    }
+
+    private func receipt(_ reply: JSONValue) throws -> OutboxReceipt {
         guard let id = reply["id"]?.string.flatMap({ Int64($0) }), let key = reply["idempotencyKey"]?.string
         else { throw OutboxError(.storage, "\(path): the service answers otherwise than was expected") }
         let replaced = (reply["replaced"]?.array ?? []).compactMap { $0.string.flatMap { Int64($0) } }
@@ -68,7 +75,19 @@ struct ServiceOutboxClient: OutboxClient {
             outcome: outcome, statusCode: reply["statusCode"]?.int,
             failure: reply["failure"]?.string.flatMap(OutboxFailure.Kind.init(rawValue:)), reason: reason,
             message: reason ?? EntrySettlement.message(outcome, successor), successor: successor,
-            reply: reply["answer"].flatMap { Self.answer($0) })
+            reply: reply["answer"].flatMap { Self.answer($0) }, file: reply["file"]?.string,
+            fileSize: reply["bytes"]?.int.map { Int64($0) })
+    }
+
+    /// The parameters of `EnqueueFetch` instead of those of `Enqueue`.
+    private static func add(_ download: OutboxDownload, to parameters: inout [String: JSONValue]) {
+        parameters["method"] = nil
+        parameters["file"] = .string(download.path)
+        parameters["mode"] = .string(String(download.mode, radix: 8))
+        if let sha256 = download.sha256 { parameters["sha256"] = .string(sha256) }
+        if !download.mirrors.isEmpty {
+            parameters["mirrors"] = .array(download.mirrors.map { .string($0.absoluteString) })
+        }
     }
 
     private static func answer(_ value: JSONValue) -> OutboxReply? {

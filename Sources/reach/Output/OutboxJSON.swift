@@ -42,6 +42,8 @@ enum OutboxJSON {
         line.append(json: receipt.replaced) { line, id in line.append(json: id.rawValue) }
         line.field(#","successor":"#, settlement?.successor?.rawValue)
         reply(settlement?.reply, to: &line)
+        line.field(#","file":"#, settlement?.file)
+        line.field(#","fileSize":"#, settlement?.fileSize)
         line.append(literal: "}\n")
     }
 
@@ -94,6 +96,10 @@ enum OutboxJSON {
         line.append(literal: ",\"gates\":")
         line.append(json: entry.gates) { line, gate in line.append(json: gate) }
         line.field(#","successor":"#, entry.successor?.rawValue)
+        line.field(#","file":"#, entry.file)
+        line.field(#","sha256":"#, entry.sha256)
+        line.append(literal: ",\"mirrors\":")
+        line.append(json: entry.mirrors) { line, url in line.append(json: url) }
     }
 
     /// RFC 3339, as everywhere.

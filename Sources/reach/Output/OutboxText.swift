@@ -22,7 +22,7 @@ enum OutboxText {
             let lane = padded(entry.lane, laneWidth)
             var pieces: [Style.Piece] = [
                 ("  \(id)  \(lane)  ", .plain), (padded(entry.state.rawValue, stateWidth), tone(entry)),
-                ("  \(entry.method) \(entry.shownURL)", .plain),
+                ("  \(request(entry))", .plain),
             ]
             if let failure = entry.failure { pieces.append((": \(failure.message)\(tries(entry))", .minor)) }
             if entry.state == .scheduled, let start = entry.nextAttempt {
@@ -45,7 +45,7 @@ enum OutboxText {
     static func show(_ entry: OutboxEntry, _ reply: OutboxReply?, _ style: Style) -> String {
         var rows: [(String, String)] = [
             ("entry", "\(entry.id), \(entry.state.rawValue)"),
-            ("request", "\(entry.method) \(entry.shownURL)"),
+            ("request", request(entry)),
             ("lane", "\(entry.lane), priority \(entry.priority)"),
             ("network", entry.networkCondition.description), ("key", entry.idempotencyKey),
             ("content", AmountText.bytes(entry.bodySize)), ("taken", OutboxJSON.text(entry.created)),
@@ -68,6 +68,11 @@ enum OutboxText {
         return text
     }
 
+    /// The request, and the file that it becomes.
+    private static func request(_ entry: OutboxEntry) -> String {
+        "\(entry.method) \(entry.shownURL)" + (entry.file.map { " → \($0)" } ?? "")
+    }
+
     /// What only some entries have.
     private static func plan(_ entry: OutboxEntry) -> [(String, String)] {
         let rows: [(String, String?)] = [
@@ -76,6 +81,8 @@ enum OutboxText {
             ("earliest", entry.notBefore.map { OutboxJSON.text($0) }), ("window", entry.window?.description),
             ("every", entry.every.map { DurationText.people($0) }),
             ("gates", entry.gates.isEmpty ? nil : entry.gates.joined(separator: ", ")),
+            ("sha256", entry.sha256),
+            ("mirrors", entry.mirrors.isEmpty ? nil : entry.mirrors.joined(separator: ", ")),
         ]
         return rows.compactMap { row in row.1.map { (row.0, $0) } }
     }

@@ -18,6 +18,9 @@ import Outbox
 ///     drill deliver FOLDER     "sent ID" for each, when it has left; until standard input ends
 ///     drill drain FOLDER       the same, until nothing waits
 ///     drill measure FOLDER COUNT     the times of enqueueing, opening and listing
+///     drill fetch FOLDER URL FILE [SHA256 [BYTES [MIRROR…]]]
+///         fetches a file; "taken ID", "told PATH BYTES" when it is in its place, "sent ID" or "died …";
+///         SIGKILL once so many bytes have come
 ///     drill callers|fill|full|ends …     how fast it is beside others, and when it is full; see ``Speed``
 ///     drill week …     a week without a network; see ``Week``
 ///     drill window WINDOW FROM COUNT     the next openings by this process's time zone
@@ -35,6 +38,7 @@ enum Drill {
             case ("drain", 2): try await deliver(arguments[1], drains: true)
             case ("measure", 3):
                 try await Measure(folder: arguments[1], count: Int(arguments[2]) ?? 1_000).run()
+            case ("fetch", 4...): try await fetch(arguments)
             case ("callers", 4):
                 try await Speed.callers(
                     arguments[1], count: Int(arguments[2]) ?? 1, callers: max(Int(arguments[3]) ?? 1, 1))
@@ -45,7 +49,7 @@ enum Drill {
             case ("window", 4): openings(arguments[1], Int64(arguments[2]) ?? 0, Int(arguments[3]) ?? 1)
             default:
                 throw OutboxError(
-                    .badRequest, "drill enqueue|replace|join|samples|deliver|drain|measure|window …")
+                    .badRequest, "drill enqueue|replace|join|samples|deliver|drain|measure|fetch|window …")
             }
         } catch {
             say("failed \(error)")
@@ -181,6 +185,58 @@ enum Drill {
         }
         await outbox.close()
         say("done")
+    }
+
+    /// The request's key is the file, so that a second start does not store it again.
+    static func fetch(_ arguments: [String]) async throws {
+        let file = arguments[3]
+        let folder = String(file[..<(file.lastIndex(of: "/") ?? file.startIndex)])
+        var configuration = configuration
+        configuration.limits.downloadFolders = [folder]
+        configuration.downloadHandler = { file in
+            say("told \(file.path) \(file.bytes)")
+            return true
+        }
+        let outbox = try await RequestOutbox(at: arguments[1], configuration: configuration) { event in
+            switch event {
+            case .delivered(let id, _): say("sent \(id)")
+            case .died(let id, let failure): say("died \(id) \(failure)")
+            case .storageFailed(let text): say("storage \(text)")
+            default: break
+            }
+        }
+        var request = OutboxRequest.download(
+            try URL(spoken: arguments[2]), to: file,
+            sha256: arguments.count > 4 && !arguments[4].isEmpty ? arguments[4] : nil,
+            mirrors: try arguments.dropFirst(6).map { try URL(spoken: $0) })
+        request.idempotencyKey = String(file.filter { $0 != " " })
+        let receipt = try await outbox.enqueue(request)
+        say("taken \(receipt.id)")
+        if arguments.count > 5, let limit = Int64(arguments[5]), limit > 0 {
+            killed(after: limit, in: folder)
+        }
+        let manager = URLSessionManager(responseSerializer: HTTPResponseSerializer())
+        try await outbox.startDelivery(with: manager)
+        _ = try await outbox.settlement(of: receipt.id)
+        await outbox.close()
+        say("done")
+    }
+
+    /// Ends this process once the part in a folder has so many bytes.
+    private static func killed(after limit: Int64, in folder: String) {
+        Task.detached {
+            while true {
+                for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+                    var status = stat()
+                    if name.hasPrefix(".reach-fetch-"), !name.contains(".resume"),
+                        stat("\(folder)/\(name)", &status) == 0, status.st_size >= limit
+                    {
+                        kill(getpid(), SIGKILL)
+                    }
+                }
+                usleep(1_000)
+            }
+        }
     }
 
     /// "START END" for each opening.

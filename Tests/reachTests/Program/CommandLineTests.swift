@@ -21,6 +21,7 @@ struct CommandLineTests {
         try Golden.check(Reach.helpMessage(for: Record.self, columns: 80), "help-record.txt")
         try Golden.check(Reach.helpMessage(for: Replay.self, columns: 80), "help-replay.txt")
         try Golden.check(Reach.helpMessage(for: Send.self, columns: 80), "help-send.txt")
+        try Golden.check(Reach.helpMessage(for: Fetch.self, columns: 80), "help-fetch.txt")
         try Golden.check(Reach.helpMessage(for: Queue.self, columns: 80), "help-queue.txt")
         try Golden.check(Reach.helpMessage(for: QueueList.self, columns: 80), "help-queue-list.txt")
         try Golden.check(Reach.helpMessage(for: Serve.self, columns: 80), "help-serve.txt")

@@ -23,8 +23,11 @@ extension NetworkLab {
                 content = self.rfile.read(int(self.headers["Content-Length"] or 0))
                 fields = [self.headers[name] for name in ("X-A", "X-Token", "Idempotency-Key")]
                 print(self.command, self.path, len(content), content.decode() if len(content) < 100 else "long", *fields, flush=True)
-                self.send_response(422 if self.path == "/refused" else 204)
+                is_file = self.path.startswith("/file")
+                self.send_response(422 if self.path == "/refused" else 200 if is_file else 204)
+                if is_file: self.send_header("Content-Length", "1000")
                 self.end_headers()
+                if is_file: self.wfile.write(b"x" * 1000)
             do_GET = do_POST = do_PUT = answer
             def log_message(self, *arguments): pass
         server = http.server.HTTPServer(("10.0.0.1", 8080), Origin)

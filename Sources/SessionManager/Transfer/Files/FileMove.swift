@@ -68,11 +68,11 @@ enum FileMove {
 /// The thread for calls that may block on a slow card or a network file system: fsync(2), rename(2), copies.
 ///
 /// Neither the loop nor Swift's pool of threads may wait for these. One thread for all, in order.
-enum FileThread {
+package enum FileThread {
     private static let reactor = try? Reactor(name: "reach-files")
 
     /// Does the work there and returns its result; here, where no thread can be started.
-    static func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    package static func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
         guard let reactor else { return work() }
         return await withCheckedContinuation { continuation in
             reactor.perform { continuation.resume(returning: work()) }

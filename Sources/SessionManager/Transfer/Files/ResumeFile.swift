@@ -22,10 +22,28 @@ struct ResumeFile: Sendable {
     /// Both files have to belong to this user: in a world-writable folder another user may have made them.
     func record(for request: SessionRequest) -> ResumeRecord? {
         guard let stamped = contents().flatMap({ StampedRecord($0) }), stamped.record.url == request.url,
-            stamped.record.method == request.method.rawValue, stamped.record.partialFile == partialFile,
+            stamped.record.method == request.method.rawValue, isPart(stamped.record.partialFile),
             let size = Self.size(of: partialFile), size >= stamped.record.receivedBytes
         else { return nil }
-        return try? stamped.record.with(receivedBytes: stamped.trustedBytes(of: size))
+        let record = stamped.record
+        return try? ResumeRecord(
+            url: record.url, method: record.method, eTag: record.eTag, lastModified: record.lastModified,
+            date: record.date, receivedBytes: stamped.trustedBytes(of: size), totalBytes: record.totalBytes,
+            partialFile: partialFile)
+    }
+
+    /// Whether a record is of this partial file: one that is reached by an open folder (proc_pid_fd(5)) has
+    /// another path in each process.
+    private func isPart(_ path: String) -> Bool {
+        path == partialFile
+            || Self.nameInOpenFolder(path) != nil
+                && Self.nameInOpenFolder(path) == Self.nameInOpenFolder(partialFile)
+    }
+
+    private static func nameInOpenFolder(_ path: String) -> Substring? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard path.hasPrefix("/proc/self/fd/"), parts.count == 6 else { return nil }
+        return parts[5]
     }
 
     /// The URL of the record of an earlier process; nil without one.
