@@ -8,9 +8,9 @@ import Testing
 struct ChangeRepliesTests {
     @Test("UPL-512: each subscriber is told its own former status, although replies are shared")
     func formerStatus() throws {
-        var (steady, slow, statusOnly) = (
-            try subscriber(), try subscriber(), try subscriber(statusOnly: true)
-        )
+        var steady = try subscriber()
+        var slow = try subscriber()
+        var statusOnly = try subscriber(statusOnly: true)
         // The slow one has not read, and gets the change after that alone.
         var lost = ChangeReplies(change(.unreachable))
         #expect(try text(steady.changed(&lost, unread: 0)).contains(#""previous":"wired""#))
