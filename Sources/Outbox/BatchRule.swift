@@ -15,15 +15,17 @@ public import SessionManager
 public struct BatchRule: Sendable, Equatable {
     /// The most requests in a batch; 500.
     public var maximumCount = 500
-    /// The most bytes of content in a batch, before they are compressed; 256 KiB. A larger request is sent
-    /// as a batch of one.
+    /// The most bytes of content in a batch, before they are compressed; 256 KiB.
+    ///
+    /// A larger request is sent as a batch of one.
     public var maximumBytes: Int64 = 256 << 10
     /// How long the oldest request waits for others; 10 s.
     public var maximumAge: Duration = .seconds(10)
     /// How contents become one content.
     public var form = BatchForm.jsonArray
-    /// How the batch is compressed; nil, the default, for not at all. Servers cannot be asked whether they
-    /// understand it.
+    /// How the batch is compressed; nil, the default, for not at all.
+    ///
+    /// Servers cannot be asked whether they understand it.
     public var compression: ContentCompression?
     /// The batch's `Content-Type`; nil for that of its requests, and `application/x-ndjson` for lines.
     public var contentType: String?

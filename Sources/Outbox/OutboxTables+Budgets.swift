@@ -6,6 +6,7 @@ import Storage
 // What lanes have sent over expensive paths, and lanes that wait.
 extension OutboxTables {
     /// Rows of a later day are older than a clock that was set back: they count, so that it fills no budget.
+    ///
     /// Those of days far ahead come from a wrong clock, and count for one day.
     private static let nearDays: Int64 = 2
     /// For how many days rows are kept.

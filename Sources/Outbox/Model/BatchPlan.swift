@@ -25,8 +25,9 @@ struct BatchCandidate: Sendable, Equatable {
     var kind: BatchKind?
 }
 
-/// Decides which entries of a lane form the next batch, and whether it is sent yet. Times are milliseconds
-/// since 1970.
+/// Decides which entries of a lane form the next batch, and whether it is sent yet.
+///
+/// Times are milliseconds since 1970.
 ///
 /// Entries are offered in the lane's order; the first that does not fit ends the batch.
 struct BatchPlan: Sendable, Equatable {

@@ -95,7 +95,9 @@ struct BatchCeiling: Sendable, Equatable {
         until = now + Self.pause
     }
 
-    /// The limit at an instant; nil if it is over. A clock that was set back does not make it longer.
+    /// The limit at an instant; nil if it is over.
+    ///
+    /// A clock that was set back does not make it longer.
     func limit(at now: Int64) -> Int64? { now < until && until - now <= Self.pause ? bytes : nil }
 
     /// An hour.

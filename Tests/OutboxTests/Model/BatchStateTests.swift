@@ -5,7 +5,9 @@ import Testing
 @testable import Outbox
 
 /// Which entries are sent together after refusals, as a line of letters: each is an entry, capital ones are
-/// refused by the server. What comes out is a batch a word: `!` refused, `†` a dead letter.
+/// refused by the server.
+///
+/// What comes out is a batch a word: `!` refused, `†` a dead letter.
 @Suite struct BatchStateTests {
     /// - Parameter isKilled: whether the process ends after a batch was stored, and after its answer was.
     private func run(_ line: String, isKilled: Bool = false) -> String {
