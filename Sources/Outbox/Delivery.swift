@@ -214,7 +214,8 @@ struct Delivery: Sendable {
     private func value(of secret: SecretField) async throws(OutboxFailureError) -> String {
         guard let source = configuration.secretSources[secret.source] else {
             throw OutboxFailureError(
-                .secret, "nobody knows the source “\(secret.source)” of the secret for \(secret.name)")
+                .secret,
+                "no source of secrets is named “\(secret.source)”, which that for \(secret.name) needs")
         }
         do {
             return try await source.secret(named: secret.key)

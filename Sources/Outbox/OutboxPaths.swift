@@ -95,7 +95,7 @@ struct OutboxPaths: Sendable {
         }
         guard status.st_mode & 0o002 == 0 else {
             throw OutboxError(
-                .storage, "\(folder) may be written by everybody", advice: "chmod o-w \(folder)")
+                .storage, "\(folder) may be written by every user", advice: "chmod o-w \(folder)")
         }
     }
 

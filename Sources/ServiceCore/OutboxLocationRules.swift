@@ -50,7 +50,7 @@ package enum OutboxLocationRules {
         case .refused:
             return recorded.map { .files(directory: $0) }
                 ?? .nowhere(
-                    "the service at \(socket) does not answer, and has not noted where its outbox is; start it, or \(advice)"
+                    "the service at \(socket) does not answer, and has not recorded where its outbox is; start it, or \(advice)"
                 )
         case .absent, nil:
             if let recorded { return .files(directory: recorded) }
@@ -106,6 +106,6 @@ package enum StateDirectoryRules {
             return
                 "belongs to user \(owner), whose requests would be sent with the rights of user \(user); do it as user \(owner)"
         }
-        return mode & 0o002 == 0 ? nil : "may be written by everybody (chmod o-w)"
+        return mode & 0o002 == 0 ? nil : "may be written by every user (chmod o-w)"
     }
 }

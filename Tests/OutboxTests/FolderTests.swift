@@ -70,7 +70,7 @@ import Testing
     func open() async throws {
         try #require(mkdir(lab.path, 0o700) == 0 && chmod(lab.path, 0o777) == 0)
         let error = await #expect(throws: OutboxError.self) { _ = try await lab.open() }
-        #expect(error?.description.contains("may be written by everybody") == true)
+        #expect(error?.description.contains("may be written by every user") == true)
     }
 
     @Test(

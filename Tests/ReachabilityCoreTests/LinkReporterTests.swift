@@ -51,7 +51,7 @@ struct LinkReporterTests {
         for (name, sentence) in [
             ("port", "port has carrier and is a port of br0"),
             ("bare", "bare has carrier but no address"),
-            ("twice", "twice: 10.1.0.2/24 is also used by somebody else on the link"),
+            ("twice", "twice: 10.1.0.2/24 is also used by another device on the link"),
             ("new", "new: 10.2.0.2/24 is still being checked for duplicates"),
             ("alone", "alone has carrier but only the link-local address 169.254.3.3/16"),
             ("idle", "idle has carrier and 10.4.0.2/24 but no default route"),

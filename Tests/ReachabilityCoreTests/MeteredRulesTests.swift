@@ -65,7 +65,7 @@ struct MeteredRulesTests {
         #expect(short.cost(of: "eth1", kind: NetworkCost(.guessNo)).metered == .no)
     }
 
-    @Test("UPL-221 yes, guess-yes and roaming cost; roaming does not where somebody said no")
+    @Test("UPL-221 yes, guess-yes and roaming cost; roaming does not where the answer is no")
     func expensive() {
         let costly = Metered.allCases.filter { NetworkCost($0).isExpensive }
         #expect(costly == [.yes, .guessYes] && Metered.allCases.filter(\.costs) == costly)

@@ -35,7 +35,7 @@ struct StateDirectoryTests {
         try made.prepare()
         #expect(chmod(made.path, 0o777) == 0)
         let open = try #require(problem(made))
-        #expect(!open.isOfDisk && open.description.contains("may be written by everybody"), "\(open)")
+        #expect(!open.isOfDisk && open.description.contains("may be written by every user"), "\(open)")
         let nowhere = try #require(problem(StateDirectory(disk.path + "/missing/below")))
         #expect(!nowhere.isOfDisk, "\(nowhere)")
     }
@@ -55,7 +55,7 @@ struct StateDirectoryTests {
         }
         try await service.notify(.at(1, .wired, event: .initial))
         let problem = await service.log.wait(forCount: 1).first
-        #expect(problem?.hasPrefix("error: history: \(folder.path) may be written by everybody") == true)
+        #expect(problem?.hasPrefix("error: history: \(folder.path) may be written by every user") == true)
         try await service.files.result {}
         #expect(folder.names == [])
         #expect(chmod(folder.path, 0o700) == 0)
@@ -73,7 +73,7 @@ struct StateDirectoryTests {
             OutboxService(.init(), pauses: Backoff(first: .milliseconds(1), limit: .milliseconds(10)))
         }
         let problem = await service.log.wait(forCount: 1).first
-        #expect(problem?.hasPrefix("error: outbox: \(folder.path) may be written by everybody") == true)
+        #expect(problem?.hasPrefix("error: outbox: \(folder.path) may be written by every user") == true)
         #expect(folder.names == [])
         #expect(chmod(folder.path, 0o700) == 0)
         #expect(await service.log.wait(forCount: 2).last == "notice: outbox: requests are delivered again")

@@ -90,7 +90,7 @@ struct OriginRefusals: Sendable, Equatable {
         let refused = Set(entries)
         let revived = record.suspects.filter { !refused.contains($0) }
         record.reason =
-            "\(origin) has refused \(record.suspects.count) requests in a row, the last because \(failure.message); it is asked again, seldom"
+            "\(origin) has refused \(record.suspects.count) requests in a row, the last because \(failure.message); it is asked again at longer intervals"
         record.suspects = []
         record.since = now
         record.trials = 1

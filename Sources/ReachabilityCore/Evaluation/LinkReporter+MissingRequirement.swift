@@ -50,7 +50,7 @@ extension LinkReporter {
         }
         if let duplicate = all.first(where: { $0.flags.contains(.duplicate) }) {
             return makeReason(
-                .noAddress, "\(name): \(duplicate.text) is also used by somebody else on the link")
+                .noAddress, "\(name): \(duplicate.text) is also used by another device on the link")
         }
         if let tentative = all.first(where: { !$0.isUsable && !$0.address.isLinkLocal }) {
             return makeReason(.noAddress, "\(name): \(tentative.text) is still being checked for duplicates")

@@ -77,7 +77,7 @@ package final class LogSink: Sendable {
     package func write(_ priority: LogPriority, _ text: String) {
         dropped.withLock { dropped in
             if dropped > 0 {
-                guard put(.warning, "\(dropped) lines were lost: nobody read the log") else {
+                guard put(.warning, "\(dropped) lines were lost: the log was not read") else {
                     dropped += 1
                     return
                 }

@@ -103,7 +103,7 @@ package struct ConfigurationReader {
         if !configuration.metrics.file.isEmpty, !configuration.metrics.file.hasSuffix(".prom") {
             fail(
                 source: sources["metrics.file"] ?? "", key: "metrics.file",
-                "\"\(configuration.metrics.file)\" has to end with .prom, or nobody collects it")
+                "\"\(configuration.metrics.file)\" has to end with .prom, or no collector reads it")
         }
     }
 

@@ -52,7 +52,7 @@ extension ServiceOption {
             { .integer($0.monitor.mark) }, set: { $0.monitor.mark = $1.number }),
         ServiceOption(
             "monitor.port", .integer(1...65_535),
-            "The TCP port of the traffic to ask for, where policy rules tell ports or protocols apart.",
+            "The TCP port of the traffic to ask for, where policy rules treat ports or protocols differently.",
             { .integer($0.monitor.port) }, set: { $0.monitor.port = $1.number }),
     ]
 

@@ -145,7 +145,7 @@ extension InternetState {
         case .unknown: "not asked yet"
         case .none: "there is no path"
         case .limited: "there is a path, but the server does not answer as it should"
-        case .portal: "somebody else answers for the server; sign in to this network with a browser"
+        case .portal: "another server answers in its place; sign in to this network with a browser"
         case .full: "the server answers"
         }
     }

@@ -41,8 +41,8 @@ package enum ServiceInterface {
         # A header field whose value is looked up when it is sent: source is env or file, key a variable or a path.
         type Secret (name: string, prefix: ?string, source: string, key: string)
 
-        # A request of the outbox: state is one of waiting, dead, scheduled; who is dead is sent again only when somebody asks for it. The
-        # url is told without user and password. hold: why it waits though its turn has come, its server refuses everything, or a gate is
+        # A request of the outbox: state is one of waiting, dead, scheduled; a dead one is sent again only on request. The
+        # url has no user and no password. hold: why it waits though its turn has come, its server refuses everything, or a gate is
         # held for instance. replaces: its name, of which the newest leaves; successor: the request that takes its place once it has
         # ended. notBefore, window, every (seconds), gates, tags: as it was enqueued.
         type Entry (

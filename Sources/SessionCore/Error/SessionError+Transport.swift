@@ -121,7 +121,7 @@ struct TransportText {
             "the server's certificate is not accepted", "check that it is for this host and fits the policy"
         ),
         .certificateHasUnknownRoot: (
-            "nobody who is trusted has signed the server's certificate",
+            "no trusted authority has signed the server's certificate",
             "install ca-certificates, or trust the server's own root"
         ),
         .certificateNotYetValid: ("the server's certificate is not valid yet", "check this device's clock"),

@@ -123,7 +123,8 @@ extension EasyHandle {
         let server = "\(url.host() ?? "the server"):\(Origin(url)?.port ?? 0)"
         return SessionError(
             .cannotConnectToHost, "the proxy \(proxy.authority) does not let through to \(server): \(reason)",
-            advice: "ask whoever runs the proxy, or name another one", failingURL: url, transport: failure)
+            advice: "ask the administrator of the proxy, or name another one", failingURL: url,
+            transport: failure)
     }
 
     private func wantsCredentials(

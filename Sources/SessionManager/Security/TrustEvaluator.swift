@@ -82,7 +82,7 @@ package final class TrustEvaluator: Sendable {
             let peer = PeerTrust(host: facts.host ?? "", certificates: facts.presented)
             return .refused(
                 TrustRefusal(
-                    .undecided, "nobody has accepted the certificate of \(peer.host)",
+                    .undecided, "no delegate has accepted the certificate of \(peer.host)",
                     advice: "answer the challenge for it", peer: peer))
         }
     }

@@ -140,7 +140,7 @@ public final class AssetDownloader<Value: Sendable>: Sendable {
     private func start(_ number: Int) {
         guard let request = state.withLock({ $0.requests[number] }) else {
             // All callers left before it began.
-            return finish(number, .failure(SessionError(.cancelled, "nobody waits for it")))
+            return finish(number, .failure(SessionError(.cancelled, "no caller waits for it")))
         }
         do throws(SessionError) {
             let task = try manager.dataTask(with: request)

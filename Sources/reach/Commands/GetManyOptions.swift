@@ -9,7 +9,7 @@ struct GetManyOptions: ParsableArguments {
     @Option(
         name: [.customShort("i"), .customLong("input-file")],
         help: ArgumentHelp(
-            "Fetch the URLs of this file too; - for standard input. One on a line, which may go on with out=NAME, sha256=HEX and mirrors. They are saved as with -O.",
+            "Fetch the URLs of this file too; - for standard input. One on a line, with out=NAME, sha256=HEX and mirrors after it. They are saved as with -O.",
             valueName: "file"))
     var list: String?
 

@@ -16,8 +16,8 @@ struct History: ParsableCommand {
         abstract: "Print when the network could be reached, as far as the service saw it.",
         discussion: """
             Availability is the reachable part of the time in which the service ran and could tell; a flap is an outage that was over \
-            within a minute. Time without a service is told apart and does not count. Who may not read the file gets what the running \
-            service tells of it. Exit code 0; 66 where there is no history.
+            within a minute. Time without a service is shown by itself and does not count. A user who may not read the file gets what the running \
+            service answers. Exit code 0; 66 where there is no history.
             """)
 
     @Option(
@@ -79,7 +79,7 @@ struct History: ParsableCommand {
             }
             let advice =
                 number == EACCES
-                ? "ask as root or as the service's user; the service itself tells everybody, where it runs"
+                ? "ask as root or as the service's user; a running service answers every user"
                 : "'reach serve' keeps a history; --state-directory names another folder"
             complain("\(path): \(String(cString: strerror(number))); \(advice)")
             throw .noInput

@@ -24,12 +24,12 @@ extension DiagnosisRules {
         case .otherServer(let words):
             return .failed(
                 .answer, words,
-                try: "somebody answers in its place: a page to sign in, a proxy, or a wrong address")
+                try: "another server answers in its place: a page to sign in, a proxy, or a wrong address")
         case .unknownAuthority(let words):
             return .failed(
                 .answer, words,
                 try:
-                    "somebody may answer in its place: a page to sign in (open a browser), or a proxy that reads along, whose root has to be trusted (--cacert); or install ca-certificates"
+                    "another server may answer in its place: a page to sign in (open a browser), or a proxy that reads along, whose root has to be trusted (--cacert); or install ca-certificates"
             )
         case .libraryMissing(let words): return .skipped(.answer, words)
         case .brokenTLS(let words), .failed(let words):
@@ -53,7 +53,7 @@ extension DiagnosisRules {
             return .failed(
                 .answer, "\(sentence), which is not what it should",
                 try:
-                    "somebody answers in its place: sign in with a browser on this network, or correct --probe-status and --probe-body"
+                    "another server answers in its place: sign in with a browser on this network, or correct --probe-status and --probe-body"
             )
         }
         // Over TLS the certificate identifies the server.

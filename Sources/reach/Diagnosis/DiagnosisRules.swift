@@ -49,7 +49,7 @@ enum DiagnosisRules {
         case .noPorts: return "look at the ports of \(link): at least one needs carrier"
         case .prohibited, .blackhole, .unreachableRoute:
             return
-                "somebody has forbidden it on this machine: ip rule; ip route show type \(kind(reason.code))"
+                "a rule or a route of this machine forbids it: ip rule; ip route show type \(kind(reason.code))"
         case .tunnelWithoutUnderlay: return "bring up a network beneath \(link), or take the tunnel down"
         default: return "see reach status --explain"
         }
@@ -177,7 +177,7 @@ enum DiagnosisRules {
         }
         let link = neighbour.interface
         return .failed(
-            check, "\(reason(seen)), and nobody on \(link) has this address (no answer to ARP)",
+            check, "\(reason(seen)), and no device on \(link) has this address (no answer to ARP)",
             try: "look whether the server is switched on, and in the network that \(link) is in (cable, VLAN)"
         )
     }

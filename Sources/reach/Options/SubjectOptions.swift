@@ -37,7 +37,8 @@ struct SubjectOptions: ParsableArguments {
 
     @Option(
         name: .customLong("port"),
-        help: "Ask for TCP to this port, where policy rules tell ports or protocols apart (default: 443).",
+        help:
+            "Ask for TCP to this port, where policy rules treat ports or protocols differently (default: 443).",
         transform: Value.port)
     var port: UInt16?
 

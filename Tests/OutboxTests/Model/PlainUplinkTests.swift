@@ -93,7 +93,7 @@ struct PlainUplinkTests {
         #expect(!PlainHolds.hasPortal(nil))
     }
 
-    @Test("UPL-430 This machine's own addresses name no uplink, and neither does one that nobody has")
+    @Test("UPL-430 This machine's own addresses name no uplink, and neither does an address that no link has")
     func addresses() {
         for address in ["127.0.0.1", "::1", "192.0.2.77", "", "eth0"] {
             #expect(LocalInterfaces.holding(address).isEmpty, "\(address)")

@@ -54,7 +54,7 @@ struct HistoryWriterTests {
     }
 
     @Test(
-        "what is old by a clock that nobody sets is forgotten after the hour, and at once where not all of it is"
+        "what is old by a clock that is never set is forgotten after the hour, and at once where not all of it is"
     )
     func old() throws {
         run(20_000)

@@ -97,7 +97,7 @@ struct ServiceLogTests {
         #expect(before.count < 200)
         #expect(before.allSatisfy { $0 == "<6>\(text)" })
         sink.write(.info, "after")
-        #expect(pipe.drain() == "<4>\(200 - before.count) lines were lost: nobody read the log\n<6>after\n")
+        #expect(pipe.drain() == "<4>\(200 - before.count) lines were lost: the log was not read\n<6>after\n")
     }
 
     @Test("ten thousand changes in a minute are sixty lines, and the rest is counted at the end")

@@ -76,7 +76,7 @@ struct TelemetryRequestsTests {
         #expect(Array(body.prefix(2)) == [0x1F, 0x8B])
     }
 
-    @Test("OBX-122 a server that takes metrics alone gets no log records, and without changes nobody does")
+    @Test("OBX-122 a server that takes metrics alone gets no log records, and without changes no server does")
     func metricsAlone() throws {
         var log = log()
         #expect(try requests(log) { $0.otlp = "http://c" }.count == 1)

@@ -16,7 +16,7 @@ struct CaptivePortalTests {
         return CaptivePortal(response, Data(text.utf8))
     }
 
-    @Test("UPL-276 The answer of a network: whether somebody has to sign in, and where")
+    @Test("UPL-276 The answer of a network: whether a user has to sign in, and where")
     func answer() throws {
         let whole = try portal(
             #"{"captive":true,"user-portal-url":"https://portal.example/login","venue-info-url":"https://v.example","seconds-remaining":7}"#,

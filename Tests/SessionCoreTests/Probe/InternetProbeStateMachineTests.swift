@@ -58,7 +58,7 @@ private struct Transcript: ~Copyable {
 }
 
 struct InternetProbeStateMachineTests {
-    @Test("the pauses are what somebody has set")
+    @Test("the pauses are those of the settings")
     func ownPauses() {
         var timing = InternetProbeStateMachine.Timing()
         timing.fullPause = 7_000_000_000

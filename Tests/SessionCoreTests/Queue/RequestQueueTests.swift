@@ -87,7 +87,7 @@ import Testing
         #expect(queue.started() == "a")
     }
 
-    @Test("AF-229 paused by the user, nobody starts; the counts say who holds them")
+    @Test("AF-229 paused by the user, no task starts; the counts say what holds them")
     func pausedByUser() {
         var queue = NamedQueue()
         queue.pause(true)

@@ -86,7 +86,7 @@ struct RequestMultipartStreamTests {
         #expect(paused >= .milliseconds(450))
     }
 
-    @Test("a pause that ends before somebody asks to be called is not missed")
+    @Test("a pause that ends before a caller asks to be called is not missed")
     func pauseEndsEarly() throws {
         let scheduler = ManualScheduler()
         let body = ThrottledBody(

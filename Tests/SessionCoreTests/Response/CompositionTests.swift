@@ -109,7 +109,7 @@ struct CompositionTests {
         #expect(result.error?.response == response)
     }
 
-    @Test("which responses need no content is said by whoever asks")
+    @Test("the caller says which responses need no content")
     func emptyOnes() throws {
         struct Thing: Decodable { var name: String }
         var serializer = DecodableResponseSerializer(Thing.self)

@@ -97,7 +97,7 @@ struct RulesAuthenticatorTests {
         await #expect(throws: TokenService.Closed.self) { _ = try await adapted.value }
     }
 
-    @Test("whoever is cancelled waits no longer, and the refresh goes on for the others")
+    @Test("a cancelled request waits no longer, and the refresh continues for the others")
     func cancelling() async throws {
         let service = TokenService()
         let interceptor = AuthenticationInterceptor(

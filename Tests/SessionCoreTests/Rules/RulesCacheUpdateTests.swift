@@ -73,7 +73,7 @@ struct RulesCacheUpdateTests {
         #expect(name(mine, entry).hasPrefix("confirm"))
     }
 
-    @Test("the answer to somebody else's HEAD is no word about what is stored")
+    @Test("the answer to another user's HEAD says nothing about what is stored")
     func foreignHead() throws {
         let mine = try Fixture.request(["authorization": "Bearer mine"])
         let entry = try Fixture.entry(

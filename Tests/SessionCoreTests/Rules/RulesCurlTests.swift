@@ -81,7 +81,7 @@ struct RulesCurlTests {
         #expect(all.last == "'https://me:s3cret@h/p?a=1&access_token=s3cret&b#f'")
     }
 
-    @Test("which parameters are secrets, and how much of a body is shown, is said by whoever asks")
+    @Test("the caller says which parameters are secrets, and how much of a body is shown")
     func said() throws {
         var request = try SessionRequest("https://h/p?token=a&Mine=b", method: .post)
         request.body = .data(Data("12345".utf8))

@@ -40,7 +40,7 @@ struct RulesOriginTests {
     }
 
     @Test(
-        "what nobody can connect to has no origin",
+        "an address without a possible connection has no origin",
         arguments: ["ftp://h/", "http:///x", "http://h:0/", "http://h:65536/"])
     func none(_ text: String) throws {
         #expect(try Origin(#require(URL(string: text))) == nil)

@@ -235,7 +235,7 @@ struct RulesRedirectTests {
         )
     }
 
-    @Test("a handler that goes on with the sent request takes no secrets of it to another origin")
+    @Test("a handler that continues with the sent request takes no secrets of it to another origin")
     func sentRequestElsewhere() throws {
         let sent = try request(method: .post)
         let rules = RedirectRules()

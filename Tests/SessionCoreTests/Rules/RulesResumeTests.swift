@@ -163,7 +163,7 @@ struct RulesResumeTests {
         #expect(try ended(ResumeRules(record: try record()), range, at: count) == expected)
     }
 
-    @Test("where nobody knows how long the file is, it is complete when nothing comes after it")
+    @Test("where the length of the file is unknown, it is complete when nothing comes after it")
     func unknownEnd() throws {
         let rules = ResumeRules(record: try record(total: nil))
         #expect(try ended(rules, "bytes 50-99/*", at: 100) == "on from 100 of ?")

@@ -72,7 +72,7 @@ struct RulesRetryTests {
         #expect(try decide(policy, state(5), lost) == "at once")
     }
 
-    @Test("which failures may pass is said by whoever asks")
+    @Test("the caller says which failures may pass")
     func failures() throws {
         var policy = plain
         #expect(policy.errorCodes.contains(lost.code) && !policy.errorCodes.contains(.badURL))

@@ -118,7 +118,7 @@ struct TLSPlanTests {
         }
     }
 
-    @Test("a proxy is known by the host of its URL, and a text that is no URL names nobody")
+    @Test("a proxy is known by the host of its URL, and a text that is no URL names no proxy")
     func proxies() {
         #expect(TrustHost(proxy: "https://Proxy.example:3128/") == TrustHost("proxy.example"))
         #expect(TrustHost(proxy: "https://user:word@192.0.2.1:3128") == TrustHost("192.0.2.1"))
@@ -128,7 +128,9 @@ struct TLSPlanTests {
         }
     }
 
-    @Test("a handshake is with whom the name was sent to; with a proxy only where it can be no other")
+    @Test(
+        "a handshake is with the server that the name was sent to; with a proxy only where it can be no other"
+    )
     func handshakes() {
         let server = TrustHost("server.example"), proxy = TrustHost("proxy.example")
         let byAddress = TrustHost("192.0.2.1")

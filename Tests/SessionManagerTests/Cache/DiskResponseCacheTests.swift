@@ -96,7 +96,7 @@ struct DiskResponseCacheTests {
         #expect(status.st_mode & 0o777 == 0o600)
     }
 
-    @Test("user and password of a URL are not in the file, and nobody gets them with the response")
+    @Test("user and password of a URL are not in the file, and no task gets them with the response")
     func userInURL() async throws {
         let folder = try CacheFolder()
         let cache = cache(folder)

@@ -26,7 +26,7 @@ struct RequestCompressorTests {
         return data
     }
 
-    @Test("what is not worth it leaves as it is, where somebody has said what that is")
+    @Test("what is not worth it leaves as it is, where a rule says what that is")
     func worthwhile() async throws {
         let compressor = RequestCompressor(shouldCompress: { $0.count > 4 })
         let small = try await adapt(request(), compressor)

@@ -19,7 +19,8 @@ struct EventSequenceTests {
     }
 
     @Test(
-        "they go on as long as a task runs, of a manager that nobody holds any more", .timeLimit(.minutes(10))
+        "they go on as long as a task runs, of a manager that the program holds no longer",
+        .timeLimit(.minutes(10))
     )
     func runningTask() async throws {
         let origin = try await TestSupport.Origin.shared

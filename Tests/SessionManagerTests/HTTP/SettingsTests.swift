@@ -87,7 +87,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("a serializer of somebody else is copied but cannot be written down")
+    @Test("a program's own serializer is copied but cannot be written down")
     func foreign() throws {
         let manager = URLSessionManager(responseSerializer: Foreign())
         #expect(manager.copy().responseSerializer is Foreign)

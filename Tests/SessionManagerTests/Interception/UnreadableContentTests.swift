@@ -132,7 +132,7 @@ struct UnreadableContentTests {
         #expect(try await lab.origin.count("unread-refused") == 4)
     }
 
-    @Test("content that nobody reads is tried by no retrier: as it is, or as a file")
+    @Test("content without a reader is tried by no retrier: as it is, or as a file")
     func unread() async throws {
         let lab = try await Lab()
         let (folder, reader, tries) = (try ScratchFolder(), Reader(failures: 9), Tries())

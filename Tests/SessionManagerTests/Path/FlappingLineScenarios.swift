@@ -14,7 +14,7 @@ import Testing
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct FlappingLineScenarios {
     @Test(
-        "UPL-300 While a line comes and goes every 2 s all requests complete, none twice, and traffic turns seldom"
+        "UPL-300 While a line comes and goes every 2 s all requests complete, none twice, and traffic turns rarely"
     )
     func alternating() async throws {
         let paths = try await TwoPaths(size: 2 << 20, rate: 256 << 10)

@@ -120,7 +120,7 @@ struct RequestQueueTests {
         #expect(await task.outcome().error == nil)
     }
 
-    @Test("AF-230 RS-125 while nobody knows, requests are tried")
+    @Test("AF-230 RS-125 while the network is unknown, requests are tried")
     func unknown() async throws {
         let lab = try await QueueLab(.unknown)
         #expect(await (try lab.task("/get?key=af230")).outcome().error == nil)
@@ -181,7 +181,7 @@ struct RequestQueueTests {
         #expect(Set(statistics.requests).count == 20)
     }
 
-    @Test("AF-234 a POST on its way when the network goes is not sent again; nobody knows what became of it")
+    @Test("AF-234 a POST on its way when the network goes is not sent again; its effect is unknown")
     func postOnItsWay() async throws {
         let lab = try await QueueLab()
         let task = try lab.task("/hold/af234?key=af234", .post, body: .data(Data("x".utf8)))

@@ -79,7 +79,7 @@ final class ForgedChainTests {
         return policy
     }
 
-    @Test("a pinned certificate behind somebody else's is no match, whether its issuer is trusted or not")
+    @Test("a pinned certificate behind another server's is no match, whether its issuer is trusted or not")
     func sentAlong() async throws {
         let root = try await issue("root", by: nil, authority)
         let pinned = try await issue("pinned", by: "root", server)

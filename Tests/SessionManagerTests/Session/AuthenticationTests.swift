@@ -90,7 +90,7 @@ struct AuthenticationTests {
         #expect(try await lab.origin.count(bare) == 1)
     }
 
-    @Test("a download that nobody has the credentials for is refused as any other, with the server's words")
+    @Test("a download without credentials is refused as any other, with the server's words")
     func refusedDownload() async throws {
         struct Delegate: SessionDelegate {}
         let lab = try await Lab()
@@ -113,7 +113,7 @@ struct AuthenticationTests {
         unlink(file)
     }
 
-    @Test("a stream that nobody has the credentials for has the server's words")
+    @Test("a stream without credentials has the server's words")
     func refusedStream() async throws {
         let lab = try await Lab()
         var plain = Data()

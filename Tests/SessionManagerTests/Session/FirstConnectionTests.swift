@@ -62,7 +62,7 @@ struct FirstConnectionTests {
         #expect(all.allSatisfy { $0.error?.code == .certificateHasUnknownRoot })
     }
 
-    @Test("UPL-496 one that is suspended before it is connected holds up nobody", .timeLimit(.minutes(2)))
+    @Test("UPL-496 one that is suspended before it is connected holds up no other", .timeLimit(.minutes(2)))
     func suspended() async throws {
         let lab = try await lab(limit: 6)
         let first = try lab.manager.dataTask(with: lab.request("/get", at: .h2))

@@ -80,7 +80,7 @@ struct ProxiedTaskTests {
     }
 
     @Test(
-        "407 from the server itself is its answer: nobody is asked, and it gets no password for proxies",
+        "407 from the server itself is its answer: no delegate is asked, and it gets no password for proxies",
         arguments: [
             (OriginListener.https, "http", OriginListener.proxy), (.h2, "http", .proxy),
             (.http, "socks5h", .socks), (.http, "", .http),

@@ -45,7 +45,7 @@ struct RedirectedDownloadTests {
     }
 
     @Test(
-        "a record has the address that was asked for, and with the same request everybody gets what is theirs"
+        "a record has the address that was asked for, and with the same request each user gets their own"
     )
     func record() async throws {
         let lab = try await Lab()

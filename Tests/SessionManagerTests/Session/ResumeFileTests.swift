@@ -26,7 +26,7 @@ struct ResumeFileTests {
         return await task.outcome()
     }
 
-    @Test("FLD-042 a download that is killed is gone on with by the next run, which asks for the rest alone")
+    @Test("FLD-042 a download that is killed is resumed by the next run, which asks for the rest alone")
     func killed() async throws {
         let origin = try await TestSupport.Origin.shared
         let folder = try ScratchFolder()
@@ -114,7 +114,7 @@ struct ResumeFileTests {
         #expect(end.response?.statusCode == 200)
     }
 
-    @Test("FLD-042 what a retrier tries again is gone on with as well, and a refusal leaves what has come")
+    @Test("FLD-042 what a retrier tries again is resumed as well, and a refusal leaves what has come")
     func retried() async throws {
         let lab = try await Lab()
         let folder = try ScratchFolder()
@@ -132,7 +132,7 @@ struct ResumeFileTests {
     }
 
     @Test(
-        "FLD-042 a folder that cannot be written to is an error before the first byte, not a download that cannot be gone on with"
+        "FLD-042 a folder that cannot be written to is an error before the first byte, not a download that cannot be resumed"
     )
     func unwritable() async throws {
         let lab = try await Lab()

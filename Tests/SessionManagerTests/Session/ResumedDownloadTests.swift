@@ -15,7 +15,7 @@ struct ResumedDownloadTests {
         Array(try Data(contentsOf: URL(filePath: path)))
     }
 
-    @Test("AF-166 a download that was cut is gone on with: nothing comes twice, the whole is right")
+    @Test("AF-166 a download that was cut is resumed: nothing comes twice, the whole is right")
     func resumed() async throws {
         struct Delegate: SessionDelegate {
             let resumed: Box<[Int64?]>
@@ -97,7 +97,7 @@ struct ResumedDownloadTests {
     }
 
     @Test(
-        "what cannot be gone on with is written anew where it was: with a weak tag, with nothing, for a server without ranges or with a wrong answer",
+        "what cannot be resumed is written anew where it was: with a weak tag, with nothing, for a server without ranges or with a wrong answer",
         arguments: ["weak", "nothing", "ranges=0", "lie"])
     func anew(_ kind: String) async throws {
         let lab = try await Lab()
@@ -172,7 +172,7 @@ struct ResumedDownloadTests {
     }
 
     @Test(
-        "a server that sends nothing of what it announces, or more, is no server to go on with",
+        "a server that sends nothing of what it announces, or more, is no server to resume from",
         arguments: [("nothing", true), ("much", false)])
     func moreOrNothing(_ kind: String, _ isKept: Bool) async throws {
         let (lab, folder) = (try await Lab(), try ScratchFolder())
@@ -189,7 +189,7 @@ struct ResumedDownloadTests {
         #expect(try await lab.origin.count("rest-\(kind)") == 1)
     }
 
-    @Test("a part is no whole: what nobody asked a part of is an error, and leaves no file")
+    @Test("a part is no whole: a part that was not asked for is an error, and leaves no file")
     func unaskedPart() async throws {
         let (lab, folder) = (try await Lab(), try ScratchFolder())
         let task = try lab.manager.downloadTask(

@@ -40,7 +40,9 @@ struct ServerTrustTests {
         return await task.outcome()
     }
 
-    @Test("AF-153 the delegate accepts whom the policy would reject, and is asked once for each connection")
+    @Test(
+        "AF-153 the delegate accepts a server that the policy would reject, and is asked once for each connection"
+    )
     func accepted() async throws {
         let origin = try await TestSupport.Origin.shared
         let judge = Judge()
@@ -61,7 +63,9 @@ struct ServerTrustTests {
         #expect(judge.asked.all.count == 2)
     }
 
-    @Test("AF-153 the delegate refuses whom the policy would accept, and nothing is sent", arguments: 0..<4)
+    @Test(
+        "AF-153 the delegate refuses a server that the policy would accept, and nothing is sent",
+        arguments: 0..<4)
     func refused(_ way: Int) async throws {
         struct Refusal: Error {}
         let judge = Judge { _ in

@@ -14,7 +14,7 @@ struct UnusedTaskTests {
         weak var manager: URLSessionManager?
     }
 
-    @Test("FLD-045 a task that nobody has resumed goes when nobody has it, and its manager with it")
+    @Test("FLD-045 a task that was never resumed goes with its last reference, and its manager with it")
     func gone() async throws {
         let group = CompletionGroup()
         let remains = try { () throws -> Remains in
@@ -50,7 +50,7 @@ struct UnusedTaskTests {
         #expect(lab.manager.tasks.isEmpty)
     }
 
-    @Test("FLD-045 one that was resumed lasts until it has ended, whoever has it")
+    @Test("FLD-045 one that was resumed lasts until it has ended, with or without a reference")
     func resumed() async throws {
         let lab = try await Lab()
         let end = Box<SessionResponse?>()

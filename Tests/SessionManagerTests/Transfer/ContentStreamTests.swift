@@ -28,7 +28,7 @@ struct ContentStreamTests {
         #expect(try await chunks.next() == nil)
     }
 
-    @Test("while nobody reads the server is held up; other transfers are not")
+    @Test("while the content is not read the server is held up; other transfers are not")
     func backPressure() async throws {
         let lab = try await Lab()
         let total = 32 << 20

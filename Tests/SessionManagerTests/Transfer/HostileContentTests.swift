@@ -79,7 +79,7 @@ struct HostileContentTests {
     }
 
     @Test(
-        "an encoding that is unknown here is no matter where nothing is encoded: after HEAD, with 304, without content",
+        "an encoding that is unknown here does not matter where nothing is encoded: after HEAD, with 304, without content",
         arguments: [
             ("/body?h=Content-Encoding:zstd&text=x", HTTPRequest.Method.head),
             ("/cache/x?h=Content-Encoding:zstd", .get), ("/body?h=Content-Encoding:zstd&status=204", .get),

@@ -55,14 +55,14 @@ struct HostileServerTests {
         #expect(try await Lab.outcome(ofFault: path).error?.code == .badServerResponse)
     }
 
-    @Test("FLD-071 another protocol that nobody has asked for is the server's fault")
+    @Test("FLD-071 another protocol that was not asked for is the server's fault")
     func unaskedUpgrade() async throws {
         let error = try #require(try await Lab.outcome(ofFault: "unasked-upgrade").error)
         #expect(error.code == .badServerResponse && error.response?.statusCode == 101)
     }
 
     @Test(
-        "control bytes in header fields reach nobody",
+        "control bytes in header fields reach no caller",
         arguments: [
             "nul-in-header", "control-in-header", "invalid-utf8-header", "bare-cr", "header-without-colon",
             "header-without-name", "folded-header",
@@ -83,7 +83,7 @@ struct HostileServerTests {
     }
 
     @Test(
-        "a version or a status that nobody knows is the server's fault",
+        "an unknown version or status is the server's fault",
         arguments: ["future-version", "low-status"])
     func strangeStatusLine(_ path: String) async throws {
         let error = try #require(try await Lab.outcome(ofFault: path).error)

@@ -36,7 +36,7 @@ struct StreamedBodyTests {
         try await lab.origin.wait(for: "short-stream", [.aborted: 1])
     }
 
-    @Test("the sequence is not asked for more while nobody takes what it has made")
+    @Test("the sequence is not asked for more while what it has made is not sent")
     func backPressure() async throws {
         let (count, size, bound) = (100, 16 << 10, 256 << 10)
         let pieces = Pieces(count: count, size: size)

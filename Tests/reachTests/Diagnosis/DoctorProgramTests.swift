@@ -106,7 +106,9 @@ struct DoctorProgramTests {
         #expect(end.text.contains("try:   look whether a DHCP server answers on v0"), "\(end.text)")
         try await lab.near.ip("route replace prohibit default")
         let forbidden = try await doctor(lab)
-        #expect(forbidden.text.contains("try:   somebody has forbidden it"), "\(forbidden.text)")
+        #expect(
+            forbidden.text.contains("try:   a rule or a route of this machine forbids it"),
+            "\(forbidden.text)")
         #expect(forbidden.text.contains("ip route show type prohibit"), "\(forbidden.text)")
     }
 
@@ -139,7 +141,7 @@ struct DoctorProgramTests {
         _ = try await doctor(lab, "http://192.0.2.7/")
         let end = try await doctor(lab, "http://10.0.0.9/")
         #expect(end.status == .exited(1))
-        #expect(end.text.contains("nobody on v0 has this address (no answer to ARP)"), "\(end.text)")
+        #expect(end.text.contains("no device on v0 has this address (no answer to ARP)"), "\(end.text)")
         #expect(end.text.contains("try:   look whether the server is switched on"), "\(end.text)")
         #expect(!end.text.contains("gateway"), "\(end.text)")
     }

@@ -132,7 +132,7 @@ struct DoctorTrustTests {
     }
 
     @Test(
-        "Another server's certificate: whoever answers without TLS may be the page to sign in",
+        "Another server's certificate: a server that answers without TLS may be the page to sign in",
         arguments: [
             (OriginCertificate.wrongName, "no alternative certificate subject name matches"),
             (.otherLeaf, "neither trusted nor sent along"),

@@ -38,11 +38,17 @@ struct PathDiagnosisTests {
             (.linkLocalOnly, "look whether a DHCP server answers on eth0"),
             (.noRoute, "look whether DHCP or router advertisements bring a gateway"),
             (.noPorts, "look at the ports of eth0: at least one needs carrier"),
-            (.prohibited, "somebody has forbidden it on this machine: ip rule; ip route show type prohibit"),
-            (.blackhole, "somebody has forbidden it on this machine: ip rule; ip route show type blackhole"),
+            (
+                .prohibited,
+                "a rule or a route of this machine forbids it: ip rule; ip route show type prohibit"
+            ),
+            (
+                .blackhole,
+                "a rule or a route of this machine forbids it: ip rule; ip route show type blackhole"
+            ),
             (
                 .unreachableRoute,
-                "somebody has forbidden it on this machine: ip rule; ip route show type unreachable"
+                "a rule or a route of this machine forbids it: ip rule; ip route show type unreachable"
             ),
             (.bridgePort, "move addresses and routes of eth0 to the bridge or bond above it"),
             (.dropped, "remove the route through eth0"),

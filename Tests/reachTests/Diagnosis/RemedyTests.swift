@@ -116,7 +116,7 @@ struct RemedyTests {
     }
 
     @Test(
-        "FLD-073 where memory is short, nobody is told to install what is there",
+        "FLD-073 where memory is short, the advice is not to install what is there",
         .enabled(if: !BuiltProgram.isInstrumented, "\(BuiltProgram.instrumentsNeed)"),
         arguments: [64, 72, 76, 80, 84])
     func memory(megabytes: Int) async throws {

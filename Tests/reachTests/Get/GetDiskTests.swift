@@ -65,7 +65,7 @@ struct GetDiskTests {
     }
 
     @Test(
-        "FLD-026 root replaces another user's file: it stays that user's, unless a stranger put it into a folder for everybody",
+        "FLD-026 root replaces another user's file: it stays that user's, unless a stranger put it into a folder for all users",
         .enabled(if: geteuid() == 0, "another user can be played by root alone"))
     func owners() async throws {
         let lab = try await GetLab()
@@ -113,7 +113,7 @@ struct GetDiskTests {
     }
 
     @Test(
-        "root replaces nothing that a stranger's link in a folder for everybody leads to",
+        "root replaces nothing that a stranger's link in a folder for all users leads to",
         .enabled(if: geteuid() == 0, "another user can be played by root alone"))
     func strangersLink() async throws {
         let lab = try await GetLab()

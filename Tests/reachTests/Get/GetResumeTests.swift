@@ -135,7 +135,7 @@ struct GetResumeTests {
     }
 
     @Test(
-        "FLD-033 --retry also waits for a server that asks for it, and begins anew where nothing can be gone on with",
+        "FLD-033 --retry also waits for a server that asks for it, and begins anew where nothing can be resumed",
         arguments: [
             ("/retry-after?times=1&status=429&after=0&key=", OriginListener.http),
             ("/retry-after?times=1&status=503&after=0&key=", .http),

@@ -266,7 +266,7 @@ struct ServeOutboxTests {
         """
 
     @Test(
-        "what was written of the history survives kill -9 at random instants, and the next one goes on with it"
+        "what was written of the history survives kill -9 at random instants, and the next one continues it"
     )
     func killedHistory() async throws {
         let lab = try await ServeLab()

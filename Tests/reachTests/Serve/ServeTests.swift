@@ -149,7 +149,7 @@ struct ServeTests {
     }
 
     @Test(
-        "everybody may ask for the status, briefly, and only some for the outbox",
+        "every user may ask for the status, briefly, and only some for the outbox",
         .enabled(if: geteuid() == 0, "another user can be played by root alone"))
     func rights() async throws {
         let lab = try await ServeLab(options: ["--outbox-group", "54321"])
@@ -188,7 +188,7 @@ struct ServeTests {
         #expect(others.errors.contains("\(folder("others")) belongs to user 65534"), "\(others.errors)")
         let open = try await serve("open", mode: 0o777)
         #expect(open.status == .exited(1))
-        #expect(open.errors.contains("\(folder("open")) may be written by everybody"), "\(open.errors)")
+        #expect(open.errors.contains("\(folder("open")) may be written by every user"), "\(open.errors)")
         #expect(access(folder("open") + "/outbox", F_OK) != 0)
     }
 

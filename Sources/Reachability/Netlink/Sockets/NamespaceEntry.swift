@@ -23,7 +23,7 @@ package final class NamespaceEntry: Sendable {
                 context: "cannot open the network namespace \(path): \(KernelNames.error(errno))",
                 advice: errno == ENOENT
                     ? "`ip netns list` shows the names, whose files lie in /run/netns"
-                    : "reading it may need the rights of whoever made it")
+                    : "reading it may need the rights of the user who made it")
         }
         self.descriptor = descriptor
         self.path = path

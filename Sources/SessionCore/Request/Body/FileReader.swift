@@ -71,6 +71,6 @@ package final class FileReader: BodyReader {
         SessionError(
             .requestBodyStreamExhausted,
             "\(path) \(how) while it was sent: the server has got no complete request",
-            advice: "send a copy that nobody changes")
+            advice: "send a copy that no program changes")
     }
 }

@@ -27,7 +27,7 @@ extension SessionError {
             return SessionError(
                 .certificateUntrusted, "the key that \(host) presented is not among the pins",
                 advice:
-                    "if the certificate was renewed with another key, add its pin; if not, somebody may be intercepting the connection",
+                    "if the certificate was renewed with another key, add its pin; if not, the connection may be intercepted",
                 domain: .security, failingURL: url, transport: failure)
         // CURLE_SSL_CONNECT_ERROR; CURLE_SEND_ERROR, CURLE_RECV_ERROR: TLS 1.3 servers judge clients late.
         case 35, 55, 56:
@@ -95,7 +95,7 @@ extension SessionError {
             return error("leads to an authority that is not trusted", remedy: .trustRoot)
         case .issuerMissing:
             return error(
-                "is signed by somebody who is neither trusted nor sent along", remedy: .trustRootOrChain)
+                "is signed by an authority that is neither trusted nor sent along", remedy: .trustRootOrChain)
         case .valid, .wrongName, .other: return error("is not accepted", advice: "")
         }
     }

@@ -104,7 +104,7 @@ extension TrustRefusal {
                 "\(peer.host) presented \(shown), and none of the pinned certificates is in that chain: \(names)",
                 advice:
                     "if the certificate was renewed, pin the new one, or better its authority or its key; "
-                    + "if not, somebody may be intercepting the connection",
+                    + "if not, the connection may be intercepted",
                 peer: peer, verifyResult: verdict.result.number)
         }
     }
@@ -120,8 +120,8 @@ extension TrustRefusal {
                 ? "\(peer.host) sent a certificate with a pinned key, but no signatures lead to it from the server's own: it presented \(shown)"
                 : "\(peer.host) presented the keys \(shown); the policy pins \(pinned)",
             advice: isSentAlong
-                ? "somebody may be intercepting the connection"
-                : "if the certificate was renewed with another key, add its pin; if not, somebody may be intercepting the connection",
+                ? "the connection may be intercepted"
+                : "if the certificate was renewed with another key, add its pin; if not, the connection may be intercepted",
             peer: peer)
     }
 

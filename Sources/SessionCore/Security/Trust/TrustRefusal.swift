@@ -70,7 +70,8 @@ extension SessionError {
         let host = url?.host().map { TextQuote($0).description } ?? "the server"
         return SessionError(
             refusal?.code ?? .certificateUntrusted,
-            refusal?.message ?? "the certificate of \(host) is not valid; somebody may pretend to be it",
+            refusal?.message
+                ?? "the certificate of \(host) is not valid; another server may pretend to be it",
             advice: refusal?.advice ?? "", domain: .security, failingURL: url, underlying: refusal,
             transport: transport)
     }

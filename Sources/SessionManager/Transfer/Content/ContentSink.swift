@@ -80,7 +80,7 @@ final class DiscardingSink: ContentSink {
         count += Int64(bytes.count)
         guard count <= limit else {
             throw SessionError(
-                .dataLengthExceedsMaximum, "the content that nobody needs is longer than \(limit) bytes")
+                .dataLengthExceedsMaximum, "the content that is not needed is longer than \(limit) bytes")
         }
         return .consumed
     }

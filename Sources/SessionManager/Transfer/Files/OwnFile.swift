@@ -68,7 +68,7 @@ package enum OwnFile {
             if !isRegular {
                 "is no regular file"
             } else if status.st_nlink > 1 {
-                "has another name as well (a hard link), which may be anybody's"
+                "has another name as well (a hard link), which may be another user's"
             } else if status.st_uid != geteuid(), status.st_uid != owner(besides: path) {
                 "belongs to another user"
             } else {
