@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "OBX-330 A killed download is gone on with by the next process: it asks for the rest alone, and leaves nothing beside the file",
+        "OBX-330 The next process resumes a killed download: it asks for the rest alone, and leaves nothing beside the file",
         arguments: [true, false])
     func resumed(_ isChecked: Bool) async throws {
         let bytes = OriginContent.bytes(0..<400_000)
@@ -55,7 +55,7 @@ import Testing
         #expect(sent == 400_000, "150,000 and the rest, not \(sent)")
     }
 
-    @Test("OBX-332 What one server has given before it breaks off is gone on with at its mirror")
+    @Test("OBX-332 A mirror continues what another server gave before it broke off")
     func mirrored() async throws {
         let bytes = OriginContent.bytes(0..<400_000)
         let other = OutboxLab.account()

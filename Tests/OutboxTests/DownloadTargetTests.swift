@@ -41,7 +41,7 @@ import Testing
             (folder("dir"), "\(folder("dir")) is a link or no file"),
             (folder("pipe"), "\(folder("pipe")) is a link or no file"),
             (folder("missing/file"), "the folder \(folder("missing")) is missing; make it first"),
-            (folder("open/file"), "may be written by everybody; chmod o-w \(folder("open"))"),
+            (folder("open/file"), "may be written by any user; chmod o-w \(folder("open"))"),
             (folder("../\(outside.path.split(separator: "/").last ?? "")/file"), ". or .. in it"),
             (outside("file"), "is in none of the folders"), ("file", "is no absolute path"),
         ] {

@@ -167,7 +167,8 @@ struct WaitCallTests {
         while links?.contains(where: { $0["internet"] == "portal" }) == false {
             links = try other.call("GetStatus")["parameters"]?["links"]?.array
         }
-        #expect(links?.contains { $0["internet"] == "portal" } == true)
+        #expect(links?.first { $0["name"] == "eth1" }?["internet"] == "portal")
+        #expect(links?.first { $0["name"] == "eth0" }?["internet"] == "limited")
         await lab.stop()
     }
 

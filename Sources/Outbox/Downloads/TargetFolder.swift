@@ -73,7 +73,7 @@ final class TargetFolder: Sendable {
         var status = stat()
         guard fstat(folder, &status) == 0 else { throw fault(path, errno) }
         guard status.st_mode & 0o002 == 0 else {
-            throw .refused("\(path) may be written by everybody", advice: "chmod o-w \(path)")
+            throw .refused("\(path) may be written by any user", advice: "chmod o-w \(path)")
         }
         guard [0, user, owner?.user ?? user].contains(status.st_uid) else {
             throw .refused(

@@ -10,9 +10,6 @@ package struct KernelEvaluation: Sendable {
     /// How long the path holds at most.
     package let expires: Duration?
 
-    // Reports on many links that are stacked six times need about ten rounds.
-    private static let roundLimit = 40
-
     /// Evaluates with the answers of `kernel`.
     package init(_ evaluator: PathEvaluator, _ kernel: any KernelQuerying) throws(ReachabilityError) {
         var snapshot = Snapshot()
@@ -34,17 +31,20 @@ package struct KernelEvaluation: Sendable {
         _ evaluator: PathEvaluator, _ kernel: any KernelQuerying
     ) throws(ReachabilityError) -> [LinkReport] {
         let reporter = LinkReporter(evaluator: evaluator)
-        for _ in 0..<Self.roundLimit {
+        var result: [LinkReport] = []
+        _ = try kernel.complete(&snapshot) { snapshot throws(ReachabilityError) in
             var outcome = LinkReporter.Outcome.needs([])
             try kernel.asked { asking in
                 outcome = reporter.report(&snapshot, cache: kernel.cache, asking: asking)
             }
             switch outcome {
-            case .reports(let reports): return reports
-            case .needs(let questions): try kernel.answer(questions, in: &snapshot)
+            case .reports(let reports):
+                result = reports
+                return []
+            case .needs(let questions): return questions
             }
         }
-        return []
+        return result
     }
 }
 
@@ -61,6 +61,22 @@ extension KernelQuerying {
             }
         }
         if let failure { throw failure }
+    }
+
+    /// Adds answers of this kernel to the snapshot until a conclusion misses none; false where it never does.
+    ///
+    /// - Parameter conclude: called with more answers each time; returns its questions, none at the end.
+    func complete(
+        _ snapshot: inout Snapshot,
+        _ conclude: (inout Snapshot) throws(ReachabilityError) -> [KernelQuestion]
+    ) throws(ReachabilityError) -> Bool {
+        // Reports on many links that are stacked six times need about ten rounds, a connection about five.
+        for _ in 0..<40 {
+            let missing = try conclude(&snapshot)
+            if missing.isEmpty { return true }
+            try answer(missing, in: &snapshot)
+        }
+        return false
     }
 
     func answer(

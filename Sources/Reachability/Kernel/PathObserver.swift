@@ -15,8 +15,6 @@ package final class PathObserver {
     private var source: (any EventSource)?
     private var kernel: (any KernelQuerying)?
     private var peers: [IPAddress] = []
-    // Link, choice, address; the addresses; the sources; the entry: it rarely takes more rounds.
-    private static let roundLimit = 10
 
     package init(
         reactor: Reactor, environment: MonitorEnvironment = .connections,
@@ -109,15 +107,14 @@ package final class PathObserver {
         guard let kernel else { return nil }
         kernel.forgetRoutes()
         var snapshot = Snapshot()
-        for _ in 0..<Self.roundLimit {
+        var value: Value?
+        let isComplete = try? kernel.complete(&snapshot) { snapshot in
             var context = EvaluationContext(snapshot.moveOut(), cache: kernel.cache)
-            let value = try? conclude(&context)
-            let missing = context.missing
+            value = try? conclude(&context)
             snapshot = context.snapshot
-            if missing.isEmpty { return value }
-            guard (try? kernel.answer(missing, in: &snapshot)) != nil else { return nil }
+            return context.missing
         }
-        return nil
+        return isComplete == true ? value : nil
     }
 
     /// The other interfaces with a path of their own to a peer at this instant, the best one first.

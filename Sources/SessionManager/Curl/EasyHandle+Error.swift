@@ -91,7 +91,7 @@ extension EasyHandle {
                 .cannotConnectToHost, "\(source) cannot be used: \(fault)",
                 advice: "write it as \(ProxyChoice.spelling)", failingURL: url, transport: failure)
         }
-        if let refusal = transfer.tunnelRefusal {
+        if let refusal = transfer.heads.tunnelRefusal {
             let status = "status \(refusal.statusCode ?? 0)"
             return refusal.statusCode == 407
                 ? wantsCredentials(proxy, "http", status, url, failure)

@@ -50,7 +50,7 @@ extension EasyHandle {
             // Without a length libcurl sends chunks, where the connection speaks HTTP/1.1.
             set(CURLOPT_INFILESIZE_LARGE, offset: sent.isChunked ? -1 : transfer.body.length ?? -1)
         }
-        let expects = sent.expectsContinue && transfer.expectation == .asWanted
+        let expects = sent.expectsContinue && transfer.heads.expectation == .asWanted
         setHeaderLines { Self.headerLines(of: request, sent, expects: expects, $0) }
     }
 
@@ -206,7 +206,7 @@ final class EasyOptions {
         method = request.method.rawValue
         hasBody = request.body != nil
         limitsFirstByte = options.timeouts.firstByte != nil
-        opensConnection = transfer.opensConnection
+        opensConnection = transfer.slot.opensConnection
         version =
             switch options.maximumHTTPVersion {
             case .http1_0: CURL_HTTP_VERSION_1_0
@@ -257,7 +257,7 @@ final class EasyOptions {
             && isSecure == transfer.isSecure && isBulk == transfer.isBulk
             && needsNewConnection == transfer.needsNewConnection && binding == transfer.binding
             && isTrial == transfer.isTrial && tunnels == (transfer.takeover != nil)
-            && route === transfer.route && opensConnection == transfer.opensConnection
+            && route === transfer.route && opensConnection == transfer.slot.opensConnection
             && method == transfer.request.method.rawValue
             && source.equals(transfer.request.sharedOptions)
     }

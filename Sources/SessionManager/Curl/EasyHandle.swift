@@ -173,7 +173,7 @@ final class EasyHandle {
             return false
         }
         if long(CURLINFO_RESPONSE_CODE) == 0 { return true }
-        return long(CURLINFO_NUM_CONNECTS) > transfer.tunnelledConnects
+        return long(CURLINFO_NUM_CONNECTS) > transfer.heads.tunnelledConnects
             && proxies.proxy(for: transfer.request.url)?.speaksHTTP == true
     }
 
@@ -253,7 +253,7 @@ extension EasyHandle {
 
     static let onRequest: ccurl_before_function = { user, _, _, _, _ in
         guard let transfer = EasyHandle.transfer(user) else { return 0 }
-        if transfer.opensConnection { transfer.easy?.turn.control?.connected(transfer) }
+        if transfer.slot.opensConnection { transfer.easy?.turn.control?.connected(transfer) }
         return transfer.leaves() ? 0 : 1
     }
 

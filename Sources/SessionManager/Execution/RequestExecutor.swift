@@ -49,9 +49,7 @@ final class RequestExecutor {
 
     /// Whether it waits for a connection over another interface than the gate binds it to now.
     var connectsElsewhere: Bool {
-        guard let transfer = steps.transfer, transfer.isUnconnected else { return false }
-        let access = gate.access(of: self)
-        return access.block == nil && access.binding != .any && access.binding != transfer.binding
+        steps.transfer.map { $0.isUnconnected && gate.access(of: self).leadsElsewhere($0) } ?? false
     }
 
     /// Whether it stops where the gate has closed for these: where its connection may still be good, the
@@ -238,10 +236,7 @@ final class RequestExecutor {
         guard limit.differs(from: machine.isTimed) else { return }
         limit.count(machine.isTimed) { [unowned self] in
             limit.forgetTimer()
-            finish(
-                SessionError(
-                    .timedOut, "the task was not done after \(options.timeouts.total ?? .zero)",
-                    remedy: .longerTask, failingURL: request.url, response: steps.transfer?.response))
+            finish(steps.timeLimitError())
         }
     }
 
@@ -262,7 +257,7 @@ extension RequestExecutor: TransferDelegate {
         engine.recordVersion(of: transfer)
         machine.receivedHead()
         reconnection.serverAnswered()
-        let (sink, decision) = try steps.route(head, transfer.facts)
+        let (sink, decision) = try steps.route(head, transfer.heads.facts)
         if let decision { ask(decision) }
         if steps.isTakenOver {
             limit.end()
@@ -287,9 +282,7 @@ extension RequestExecutor: TransferDelegate {
 
     func transferLostPath(_ transfer: Transfer, _ loss: PathLoss) {
         guard transfer === steps.transfer else { return }
-        if let detour = loss.detour, let engine = engine as? TransferEngine {
-            gate.found(detour, by: engine, for: request)
-        }
+        if let detour = loss.detour { gate.found(detour, by: engine.turn, for: request) }
         losePath(loss.sentence, needsInternet: loss.needsInternet)
     }
 

@@ -26,6 +26,13 @@ extension RequestSteps {
         task.updateBytes(.received, offset + transfer.content.count, of: content.expected.map { $0 + offset })
     }
 
+    /// The task has taken longer than it may.
+    func timeLimitError() -> SessionError {
+        SessionError(
+            .timedOut, "the task was not done after \(chain.options.timeouts.total ?? .zero)",
+            remedy: .longerTask, failingURL: chain.request.url, response: transfer?.response)
+    }
+
     /// What is known of the exchange that has ended.
     func describeEnd(_ error: SessionError?, _ reconnection: inout Reconnection) -> ExchangeEnd {
         let response = transfer?.response
@@ -35,7 +42,7 @@ extension RequestSteps {
         end.hasRedirect = chain.hasNext
         if let error {
             end.isTunnelChallenge =
-                transfer?.tunnelRefusal.map { chain.isTunnelChallenge($0, engine) } ?? false
+                transfer?.heads.tunnelRefusal.map { chain.isTunnelChallenge($0, engine) } ?? false
             if response == nil, transfer?.body.sent ?? 0 == 0 {
                 end.mayReconnect = reconnection.mayTryAgain(
                     after: error.code, lastActivity: transfer?.lastActivity, pathChange: engine.pathChange,
@@ -61,7 +68,7 @@ extension RequestSteps {
             cache.map { .send($0.reload(chain.request)) } ?? .exchange
         case (.sendElsewhere, _): sendElsewhere()
         case (.answerTunnel, let error?):
-            transfer?.tunnelRefusal.map { authenticate(.tunnel($0, error)) } ?? .failTry(error)
+            transfer?.heads.tunnelRefusal.map { authenticate(.tunnel($0, error)) } ?? .failTry(error)
         case (.askAboutServer, let error?): askAboutServer(error)
         case (.failTry, let error?): .failTry(error)
         case (.answerTunnel, nil), (.askAboutServer, nil), (.failTry, nil): .nothing

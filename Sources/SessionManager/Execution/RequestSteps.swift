@@ -125,15 +125,8 @@ final class RequestSteps {
         let transfer = Transfer(
             chain.current, priority: task.priority, isBulk: content.isDownload,
             credentials: authentication?.libraryCredentials, needsNewConnection: chain.needsNewConnection,
-            binding: binding, engine: engine, delegate: delegate)
-        if let approvals = engine.approvals, transfer.isSecure {
-            transfer.judge =
-                serverTrust?.judge(approvals, transfer.origin) ?? approvals.judge(for: transfer.origin)
-        }
-        // A carrier without sockets has no connection to hand over.
-        if let upgrade = task.plan.upgrade, let engine = engine as? TransferEngine {
-            transfer.takeover = upgrade.takeover(of: UpgradedExchange(transfer, on: engine))
-        }
+            binding: binding, serverTrust: serverTrust, engine: engine, delegate: delegate)
+        if let upgrade = task.plan.upgrade { engine.upgrade(transfer, by: upgrade) }
         if let unsent { transfer.adoptBody(of: unsent) }
         unsent = nil
         self.transfer = transfer

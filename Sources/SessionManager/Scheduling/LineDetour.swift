@@ -46,8 +46,9 @@ final class LineDetour {
     private var machine = UplinkStateMachine()
     private var findings: InternetFindings?
     private weak var probe: InternetProbe?
-    /// What found the dead line, and the request that it was carrying: its server is tried.
-    private weak var engine: TransferEngine?
+    /// The turn of the engine that found the dead line, and the request that it was carrying: its server is
+    /// tried.
+    private weak var turn: EngineTurn?
     private var request: SessionRequest?
     private var trial: Transfer?
     private var timer: TimerID?
@@ -89,8 +90,8 @@ final class LineDetour {
     func mayTake(_ uplink: String, to url: URL) -> Bool { knowledge.mayTake(uplink, isPlain: url.isPlain) }
 
     /// An engine has found a dead line, and the way that works.
-    func found(_ detour: Detour, by engine: TransferEngine, for request: SessionRequest) {
-        self.engine = engine
+    func found(_ detour: Detour, by turn: EngineTurn, for request: SessionRequest) {
+        self.turn = turn
         self.request = UplinkTrial.request(like: request)
         _ = perform(machine.lineDied(detour, at: Reactor.now))
     }
@@ -125,7 +126,7 @@ final class LineDetour {
 
     func close() {
         if let timer = timer.take() { _ = reactor.cancel(timer) }
-        if let trial = trial.take() { engine?.cancel(trial) }
+        if let trial = trial.take() { turn?.control?.cancel(trial) }
     }
 
     /// Carries out what was decided; false where the way is as before.
@@ -144,7 +145,7 @@ final class LineDetour {
     }
 
     private func tryLine(_ detour: Detour) {
-        guard let engine, let request else {
+        guard let engine = turn?.control, let request else {
             _ = perform(machine.ended())
             return
         }

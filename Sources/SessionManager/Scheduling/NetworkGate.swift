@@ -27,6 +27,11 @@ final class NetworkGate {
         var block: String?
         /// What its sockets are bound to.
         var binding = PathBinding.any
+
+        /// Whether a transfer is bound to another interface than it would be now.
+        func leadsElsewhere(_ transfer: Transfer) -> Bool {
+            block == nil && binding != .any && binding != transfer.binding
+        }
     }
 
     private let reactor: Reactor
@@ -128,8 +133,8 @@ final class NetworkGate {
     }
 
     /// The line of a request's connection is dead, and the detour is a way that works.
-    func found(_ detour: Detour, by engine: TransferEngine, for request: SessionRequest) {
-        lines.found(network.priced(detour), by: engine, for: request)
+    func found(_ detour: Detour, by turn: EngineTurn, for request: SessionRequest) {
+        lines.found(network.priced(detour), by: turn, for: request)
     }
 
     // MARK: What changes

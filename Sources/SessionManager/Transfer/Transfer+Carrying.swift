@@ -34,7 +34,7 @@ extension Transfer {
     package var hasHead: Bool { response != nil }
 
     /// Whether it waits in the queue of its origin.
-    package var waitsForSlot: Bool { ticket != nil }
+    package var waitsForSlot: Bool { slot.ticket != nil }
 
     /// What libcurl would authenticate with in several rounds: the scheme's name and the user; nil for
     /// nothing.

@@ -4,6 +4,33 @@ import CCurl
 import Glibc
 import SessionCore
 
+/// Whether a body waits until the server wants it (`Expect: 100-continue`, RFC 9110 §10.1.1).
+enum ContinueExpectation {
+    /// As the request says.
+    case asWanted
+    /// The server has refused to be asked (417), and the request is to begin anew.
+    case refused
+    /// The request goes without.
+    case left
+}
+
+/// What has come of a transfer before its content; written in this file alone.
+struct ReceivedHeads {
+    /// The head of the response, once it is complete.
+    fileprivate(set) var response: SessionResponse?
+    fileprivate(set) var facts = ResponseHeadInfo()
+    /// The version that was spoken, once it is known; apart, since it is asked for with each transfer.
+    fileprivate(set) var version: HTTPVersion?
+    /// How the connection ends, where only that ends the content.
+    fileprivate(set) var tlsEnding: TLSEnding?
+    /// What the proxy has answered instead of making the tunnel; not a response of the server.
+    fileprivate(set) var tunnelRefusal: SessionResponse?
+    /// How many connections had been made when a proxy made the last tunnel.
+    fileprivate(set) var tunnelledConnects = 0
+    /// What has become of the request's expectation, where it has one.
+    fileprivate(set) var expectation = ContinueExpectation.asWanted
+}
+
 extension Transfer {
     /// The longest head that is accepted: 256 KiB.
     static let headLimit = 256 << 10
@@ -20,20 +47,20 @@ extension Transfer {
         // Interim responses (RFC 9110 §15.2) announce another one.
         if status < 200, status != 101 { return true }
         if status == 417, losesExpectation() { return false }
-        facts = ResponseHeadInfo(fields)
+        heads.facts = ResponseHeadInfo(fields)
         let head = SessionResponse(
             url: request.url, statusCode: status, version: version, headerBlock: [UInt8](fields),
             requestMethod: request.method)
-        response = head
-        self.version = version
+        heads.response = head
+        heads.version = version
         // No request of libcurl's asks for another protocol (RFC 9110 §15.2.2): what follows is not HTTP.
         if status == 101, takeover == nil {
             return refuse(
                 "the server switches to another protocol without being asked (status 101)",
                 advice: "the server, or a proxy before it, is broken: ask its operator")
         }
-        if endsWithConnection(head) { tlsEnding = easy?.tlsEnding }
-        if let fault = facts.fault {
+        if endsWithConnection(head) { heads.tlsEnding = easy?.tlsEnding }
+        if let fault = heads.facts.fault {
             return refuse(
                 "the response cannot be trusted: \(fault)",
                 advice: "the server, or a proxy before it, is broken or hostile")
@@ -48,16 +75,16 @@ extension Transfer {
         do throws(SessionError) {
             let target = try delegate.transfer(self, received: head)
             let isDecoded =
-                facts.isEncoded && options.decompressesContent && hasContent(head)
+                heads.facts.isEncoded && options.decompressesContent && hasContent(head)
                 && !(target is DiscardingSink)
             do throws(SessionError) {
-                try open(target, isDecoded ? facts.codings : [])
+                try open(target, isDecoded ? heads.facts.codings : [])
             } catch {
                 // The content of a refusal that is encoded in an unknown way must not hide its status.
                 guard head.isRefusal, error.code == .cannotDecodeRawData else { throw error }
                 try open(target, [])
             }
-            try content.sink?.begin(length: facts.length)
+            try content.sink?.begin(length: heads.facts.length)
             return true
         } catch {
             _ = abort(error)
@@ -67,7 +94,8 @@ extension Transfer {
 
     /// Whether there is content to decode: a coding may be named without (RFC 9110 §8.4, §9.3.2, §15.4.5).
     func hasContent(_ head: SessionResponse) -> Bool {
-        request.method != .head && head.statusCode != 204 && head.statusCode != 304 && facts.length != 0
+        request.method != .head && head.statusCode != 204 && head.statusCode != 304
+            && heads.facts.length != 0
     }
 
     /// Whether only the connection's end ends content that counts: no redirect's, no refusal's (RFC 9112 §6).
@@ -75,20 +103,40 @@ extension Transfer {
         guard head.version == .http1_1 || head.version == .http1_0, hasContent(head),
             StatusCodes.successful.contains(head.statusCode ?? 0)
         else { return false }
-        return facts.length == nil && !facts.isChunked
+        return heads.facts.length == nil && !heads.facts.isChunked
     }
 
     /// A head of the proxy's about the tunnel (RFC 9110 §9.3.6); false where the transfer is to end.
     func received(tunnelHead bytes: UnsafeRawBufferPointer) -> Bool {
         guard let (version, status, fields) = parts(of: bytes, sentBy: "proxy") else { return false }
         guard status >= 300 else {
-            tunnelRefusal = nil
-            tunnelledConnects = easy?.long(CURLINFO_NUM_CONNECTS) ?? 0
+            heads.tunnelRefusal = nil
+            heads.tunnelledConnects = easy?.long(CURLINFO_NUM_CONNECTS) ?? 0
             return true
         }
-        tunnelRefusal = SessionResponse(
+        heads.tunnelRefusal = SessionResponse(
             url: request.url, statusCode: status, version: version, headerBlock: [UInt8](fields),
             requestMethod: .connect)
+        return true
+    }
+
+    /// A status 417 has come: whether it means the expectation alone, and the request is sent again without.
+    ///
+    /// libcurl would do that by itself, but sends a field that a program has set again, and hands over its
+    /// second answer behind this one.
+    func losesExpectation() -> Bool {
+        guard easy != nil, heads.expectation == .asWanted, SentFields(request).expectsContinue,
+            body.sent == 0 || request.body?.isRewindable == true
+        else { return false }
+        heads.expectation = .refused
+        return true
+    }
+
+    /// Begins anew after such a refusal; false without one.
+    func beginsWithoutExpectation() -> Bool {
+        guard heads.expectation == .refused else { return false }
+        heads.expectation = .left
+        stay()
         return true
     }
 

@@ -22,27 +22,19 @@ package final class Transfer {
     /// Nil when it has ended.
     private(set) var delegate: (any TransferDelegate)?
     /// Its handle, while libcurl carries it out.
-    var easy: EasyHandle?
+    private(set) var easy: EasyHandle?
     /// What its sockets are bound to.
     let binding: PathBinding
-    /// The pool of its connection, while libcurl carries it out.
-    var pool: ConnectionPool?
+    /// Written by the pool of its connection.
+    var pooling = PoolMembership()
     /// The last connection that was opened for it.
-    var socket: Int32 = -1
-    /// Its number among all of the pool's, where it was alone there when it began.
-    var ordinal: Int?
+    private(set) var socket: Int32 = -1
     /// The origin whose connections it uses.
     let origin: String
     /// More urgent ones leave the queue first.
     let priority: Float
-    /// The head of the response, once it is complete.
-    var response: SessionResponse?
-    /// What the proxy has answered instead of making the tunnel; not a response of the server.
-    var tunnelRefusal: SessionResponse?
-    /// How many connections had been made for it when a proxy made the last tunnel.
-    var tunnelledConnects = 0
-    /// The version that was spoken, once it is known; apart, since it is asked for with each transfer.
-    var version: HTTPVersion?
+    /// What has come before the content; written as it is read.
+    var heads = ReceivedHeads()
     /// What a callback found wrong; says more than libcurl's code for an aborted callback.
     private(set) var failure: SessionError?
     /// The content of the response.
@@ -51,33 +43,22 @@ package final class Transfer {
     private(set) var body = TransferBody()
     private var resends = ResendGuard()
     /// The engine's time of the last byte, or of the start.
-    var lastActivity: Int64 = 0
-    /// What is wrong with the line, where its connection has shown it.
+    private(set) var lastActivity: Int64 = 0
+    /// What is wrong with the line, where its connection has shown it; written by the monitor of lines.
     var lineFault: String?
-    /// The user's pause.
+    /// The user's pause; written by its carrier.
     package var isSuspended = false
-    /// Whether it is counted among the running transfers of its origin.
-    package internal(set) var hasSlot = false
-    /// Whether others of its origin wait for its connection, which they share where it speaks HTTP/2.
-    var opensConnection = false
-    /// Removes it from the queue of its origin, while it waits there.
-    var ticket: Int?
-    /// Its index among the pool's transfers.
-    var index = 0
+    /// Written by the admission to its origin.
+    var slot = HostSlot()
     private let clock: LoopClock
-    var facts = ResponseHeadInfo()
-    /// What has become of its expectation, where it has one.
-    var expectation = ContinueExpectation.asWanted
-    /// How its connection ends, where only that ends the content.
-    var tlsEnding: TLSEnding?
     /// Whether it goes over TLS.
     let isSecure: Bool
     /// Whether it needs a connection of its own also where the server speaks HTTP/2.
     let isAlone: Bool
     /// What decides about its handshakes, where libcurl does not do that alone.
-    var judge = TrustEvaluator.Judge.policy
+    private let judge: TrustEvaluator.Judge
     /// Judges its handshakes, where libcurl does not do that alone.
-    var evaluator: TrustEvaluator?
+    private(set) var evaluator: TrustEvaluator?
     /// Whether much content is expected, which is worth a big buffer.
     let isBulk: Bool
     /// Nil where it may go as fast as it can.
@@ -89,16 +70,17 @@ package final class Transfer {
     /// Whether it may use no connection that is there already.
     let needsNewConnection: Bool
     /// Whether it connects and sends nothing (CURLOPT_CONNECT_ONLY(3)).
-    var isTrial = false
+    let isTrial: Bool
     /// Gets its connection instead of an exchange by libcurl; nil for ordinary transfers.
-    var takeover: (any ConnectionTakeover)?
+    private(set) var takeover: (any ConnectionTakeover)?
 
     init(
         _ request: Shared<SessionRequest>, priority: Float, isBulk: Bool, credentials: LibraryCredentials?,
-        needsNewConnection: Bool = false, binding: PathBinding = .any, engine: any TransferCarrier,
-        delegate: any TransferDelegate
+        needsNewConnection: Bool = false, isTrial: Bool = false, binding: PathBinding = .any,
+        serverTrust: ServerTrustFlow? = nil, engine: any TransferCarrier, delegate: any TransferDelegate
     ) {
         self.binding = binding
+        self.isTrial = isTrial
         let turn = engine.turn
         clock = turn.clock
         self.isBulk = isBulk
@@ -116,6 +98,12 @@ package final class Transfer {
             (origin, isSecure) = engine.origin(of: text)
         }
         isAlone = isSecure && Self.needsOwnConnection(request.value, engine)
+        let server = origin
+        if isSecure, let approvals = engine.approvals {
+            judge = serverTrust?.judge(approvals, server) ?? approvals.judge(for: server)
+        } else {
+            judge = .policy
+        }
         pace = TransferPace.make(
             content: request.value.sharedOptions.value.maximumBytesPerSecond,
             body: request.value.sharedOptions.value.maximumUploadBytesPerSecond, engine.sessionPace,
@@ -133,8 +121,34 @@ package final class Transfer {
         }
     }
 
-    /// The host whose certificate is to come.
-    var serverName: String { route?.isNamedByURL == true ? "localhost" : request.url.host() ?? "" }
+    // MARK: What its carrier does with it
+
+    /// libcurl carries it out by a handle from now on.
+    func attach(_ easy: EasyHandle) {
+        self.easy = easy
+        easy.transfer = self
+    }
+
+    /// libcurl carries it out no longer.
+    func detach() {
+        easy?.transfer = nil
+        easy = nil
+    }
+
+    /// Has its handshakes judged, where libcurl does not do that alone; before it begins.
+    func judgeHandshakes(_ tls: TLSSettings, _ easy: EasyHandle) {
+        let name = route?.isNamedByURL == true ? "localhost" : request.url.host() ?? ""
+        evaluator = tls.begin(easy.raw, host: name, judge: judge)
+    }
+
+    /// A connection was opened for it.
+    func opened(_ socket: Int32) { self.socket = socket }
+
+    /// Its connection goes to another protocol, which sends the request.
+    func handOver(to takeover: any ConnectionTakeover) { self.takeover = takeover }
+
+    /// Its silence counts from an instant of the engine's clock.
+    func recordActivity(at instant: Int64) { lastActivity = instant }
 
     /// Begins to count how long the server takes, where that is limited and it has the whole request.
     func awaitAnswer() { if body.isSent { firstByte?.begin() } else { firstByte?.end() } }
@@ -144,6 +158,13 @@ package final class Transfer {
 
     /// Counts no more how long the server takes.
     func stopAwaiting() { firstByte?.end() }
+
+    /// The head of the response, once it is complete.
+    var response: SessionResponse? { _read { yield heads.response } }
+    /// The pool of its connection, while libcurl carries it out.
+    var pool: ConnectionPool? { pooling.pool }
+    /// Whether it is counted among the running transfers of its origin.
+    package var hasSlot: Bool { slot.isHeld }
 
     /// Whether it runs, is suspended or waits for its slot.
     package var isUnderWay: Bool { delegate != nil }
@@ -164,7 +185,7 @@ package final class Transfer {
     func end(_ end: TransferEnd) {
         var end = end
         if end.error == nil, content.sink == nil, let response, !openSink(response) { end.error = failure }
-        if end.error == nil, let tlsEnding, !tlsEnding.isNotified {
+        if end.error == nil, let tlsEnding = heads.tlsEnding, !tlsEnding.isNotified {
             let error = SessionError.missingCloseNotify(request.url.host() ?? "the server")
             end.error = error.with(failingURL: request.url, response: response)
         }
@@ -275,7 +296,7 @@ package final class Transfer {
     private func maySend() -> Bool {
         let error = resends.send(
             connections: easy?.long(CURLINFO_NUM_CONNECTS) ?? 0,
-            isAlone: ordinal != nil && ordinal == pool?.total, progress)
+            isAlone: pooling.wasAlwaysAlone, progress)
         guard let error else { return true }
         failure = failure ?? error
         return false

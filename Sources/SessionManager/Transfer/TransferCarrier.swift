@@ -36,6 +36,9 @@ package protocol TransferCarrier: AnyObject {
     func setSuspended(_ transfer: Transfer, _ isSuspended: Bool)
     /// Resumes the content after a sink was full, or the body after its source had nothing.
     func resume(_ transfer: Transfer)
+    /// Has another protocol use the connection of a transfer that begins next; nothing where the carrier has
+    /// no connections.
+    func upgrade(_ transfer: Transfer, by upgrade: any ConnectionUpgrade)
     /// Records the version of an answer that has begun.
     func recordVersion(of transfer: Transfer)
     /// What was measured of a transfer until now; nil where it has not begun.
@@ -58,6 +61,7 @@ extension TransferCarrier {
     package var approvals: ServerTrustCache? { nil }
     package var pathChange: Int64? { nil }
     package var sessionPace: SessionPace? { nil }
+    package func upgrade(_ transfer: Transfer, by upgrade: any ConnectionUpgrade) {}
     package func route(to address: String) -> SocketRoute? { nil }
     package func proxy(for url: URL) -> ProxyChoice? { nil }
     package func forwardingProxy(for url: URL) -> ProxyChoice? { nil }

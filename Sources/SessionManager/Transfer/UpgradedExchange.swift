@@ -30,9 +30,9 @@ package struct UpgradedExchange {
     package var failure: SessionError? { transfer.failure }
     /// How much content the answer announces, in bytes; 0 where it has none, or only the connection ends it.
     package var announcedLength: Int64 {
-        guard let response = transfer.response, transfer.hasContent(response), !transfer.facts.isChunked
+        guard let response = transfer.response, transfer.hasContent(response), !transfer.heads.facts.isChunked
         else { return 0 }
-        return transfer.facts.length ?? 0
+        return transfer.heads.facts.length ?? 0
     }
 
     /// The longest head that is accepted, in bytes.
@@ -44,7 +44,7 @@ package struct UpgradedExchange {
     /// Bytes have come; returns when, in nanoseconds as `Reactor.now`.
     package func bytesCame() -> Int64 {
         engine.clock.update()
-        transfer.lastActivity = engine.clock.now
+        transfer.recordActivity(at: engine.clock.now)
         return engine.clock.now
     }
 

@@ -51,3 +51,17 @@ public enum PercentEscaping {
     /// A…Z (65…90), `_` (95), a…z (97…122), `~` (126), each less 64.
     private static let high: UInt64 = 0x47FF_FFFE_87FF_FFFE
 }
+
+#if compiler(<6.3)
+    extension Array {
+        /// Appends what the closure appends; the standard library has this method from Swift 6.3 on.
+        ///
+        /// It reserves nothing: with `reserveCapacity(_:)` for each of many short texts, an array is copied
+        /// for each.
+        fileprivate mutating func append(
+            addingCapacity: Int, initializingWith body: (inout [Element]) -> Void
+        ) {
+            body(&self)
+        }
+    }
+#endif

@@ -4,6 +4,19 @@ import CCurl
 import EventLoop
 import SessionCore
 
+/// A transfer among those of its pool; written in this file alone.
+struct PoolMembership {
+    /// The pool, while libcurl carries the transfer out.
+    fileprivate(set) var pool: ConnectionPool?
+    /// Its index among the pool's transfers.
+    fileprivate(set) var index = 0
+    /// Its number among all of the pool's, where it was alone there when it began.
+    fileprivate(set) var ordinal: Int?
+
+    /// Whether it has been alone in the pool since it began.
+    var wasAlwaysAlone: Bool { ordinal != nil && ordinal == pool?.total }
+}
+
 /// The connections that transfers of one path share: one multi handle of libcurl, with its DNS cache.
 ///
 /// libcurl has no call to stop using one connection. So when the path of a connection dies, or the kernel
@@ -38,20 +51,20 @@ final class ConnectionPool {
     }
 
     fileprivate func enter(_ transfer: Transfer) {
-        transfer.pool = self
-        transfer.index = transfers.count
+        transfer.pooling.pool = self
+        transfer.pooling.index = transfers.count
         transfers.append(transfer)
         total += 1
-        transfer.ordinal = transfers.count == 1 ? total : nil
+        transfer.pooling.ordinal = transfers.count == 1 ? total : nil
     }
 
     fileprivate func leave(_ transfer: Transfer) {
         let last = transfers.removeLast()
         if last !== transfer {
-            transfers[transfer.index] = last
-            last.index = transfer.index
+            transfers[transfer.pooling.index] = last
+            last.pooling.index = transfer.pooling.index
         }
-        transfer.pool = nil
+        transfer.pooling.pool = nil
     }
 }
 
@@ -149,7 +162,7 @@ final class ConnectionPools {
     func removeTransfers(_ body: (Transfer) -> Void) {
         forEachTransfer { transfer in
             if let easy = transfer.easy { transfer.pool?.multi.remove(easy) }
-            transfer.pool = nil
+            transfer.pooling.pool = nil
             body(transfer)
         }
     }

@@ -130,7 +130,7 @@ final class CurlSockets {
         guard let peer = PeerAddress(address), !peer.address.isLoopback else { return }
         states[number]?.opener = ObjectIdentifier(transfer)
         states[number]?.pool = transfer.pool
-        transfer.socket = number
+        transfer.opened(number)
         // A socket of QUIC has no acknowledgements of TCP to look at.
         guard address.pointee.socktype == Int32(SOCK_STREAM.rawValue) else { return }
         observer?.opened(number, to: peer, for: transfer)

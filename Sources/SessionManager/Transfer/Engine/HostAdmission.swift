@@ -3,6 +3,16 @@
 import FoundationEssentials
 import SessionCore
 
+/// A transfer's slot among those of its origin; written in this file alone.
+struct HostSlot {
+    /// Whether it is counted among the running transfers of its origin.
+    fileprivate(set) var isHeld = false
+    /// Whether others of its origin wait for its connection, which they share where it speaks HTTP/2.
+    fileprivate(set) var opensConnection = false
+    /// Removes it from the queue of its origin, while it waits there.
+    fileprivate(set) var ticket: Int?
+}
+
 /// The slots of transfers among those of their origin, which suspended transfers do not take; on the loop's
 /// thread.
 ///
@@ -40,11 +50,11 @@ package final class HostAdmission {
             priority: transfer.priority, transfer)
         switch admission {
         case .admitted, .opens:
-            transfer.hasSlot = true
-            transfer.opensConnection = admission == .opens
+            transfer.slot.isHeld = true
+            transfer.slot.opensConnection = admission == .opens
             return true
         case .queued(let ticket):
-            transfer.ticket = ticket
+            transfer.slot.ticket = ticket
             waiting += 1
             transfer.delegate?.transfer(transfer, waitsForSlot: true)
             return false
@@ -53,7 +63,7 @@ package final class HostAdmission {
 
     /// Ends the waiting of a transfer.
     package func leaveQueue(_ transfer: Transfer) {
-        guard let ticket = transfer.ticket else { return }
+        guard let ticket = transfer.slot.ticket else { return }
         endWaiting(transfer)
         _ = limiter.abandon(transfer.origin, isAlone: transfer.isAlone, ticket: ticket)
     }
@@ -63,16 +73,19 @@ package final class HostAdmission {
     /// - Returns: the transfers that have a slot now.
     package func release(_ transfer: Transfer) -> [Transfer] {
         limiter.forgetIdleHosts()
-        guard transfer.hasSlot else { return [] }
-        let opens = transfer.opensConnection
-        (transfer.hasSlot, transfer.opensConnection) = (false, false)
+        guard transfer.slot.isHeld else { return [] }
+        let opens = transfer.slot.opensConnection
+        transfer.slot.isHeld = false
+        transfer.slot.opensConnection = false
         return admitted(
             limiter.leave(
-                transfer.origin, isAlone: transfer.isAlone, version: transfer.version, opens: opens))
+                transfer.origin, isAlone: transfer.isAlone, version: transfer.heads.version, opens: opens))
     }
 
     /// Whether the version of an answer that has begun shows that more transfers may run.
-    package func learns(from transfer: Transfer) -> Bool { limiter.learns(transfer.origin, transfer.version) }
+    package func learns(from transfer: Transfer) -> Bool {
+        limiter.learns(transfer.origin, transfer.heads.version)
+    }
 
     /// Lifts the limit of a transfer's origin; returns the transfers that have a slot now.
     package func multiplexes(_ transfer: Transfer) -> [Transfer] {
@@ -81,8 +94,8 @@ package final class HostAdmission {
 
     /// A transfer has a connection for which others wait; returns those that have a slot now.
     func connected(_ transfer: Transfer, isMultiplexed: Bool, isNew: Bool) -> [Transfer] {
-        guard transfer.opensConnection else { return [] }
-        transfer.opensConnection = false
+        guard transfer.slot.opensConnection else { return [] }
+        transfer.slot.opensConnection = false
         return admitted(limiter.connected(transfer.origin, isMultiplexed: isMultiplexed, isNew: isNew))
     }
 
@@ -95,13 +108,14 @@ package final class HostAdmission {
         next.map { admitted in
             let transfer = admitted.item
             endWaiting(transfer)
-            (transfer.hasSlot, transfer.opensConnection) = (true, admitted.opens)
+            transfer.slot.isHeld = true
+            transfer.slot.opensConnection = admitted.opens
             return transfer
         }
     }
 
     private func endWaiting(_ transfer: Transfer) {
-        guard transfer.ticket.take() != nil else { return }
+        guard transfer.slot.ticket.take() != nil else { return }
         waiting -= 1
         transfer.delegate?.transfer(transfer, waitsForSlot: false)
     }

@@ -25,7 +25,7 @@ final class IdleTimeouts {
     /// Counts the silence of a transfer from now on.
     func begin(_ transfer: Transfer) {
         clock.update()
-        transfer.lastActivity = clock.now
+        transfer.recordActivity(at: clock.now)
         let limit = transfer.options.longestSilence
         if limit != last.limit { last = (limit, limit.nanoseconds) }
         arm(at: clock.now &+ last.nanoseconds)
@@ -54,9 +54,9 @@ final class IdleTimeouts {
         pools.forEachTransfer { transfer in
             guard transfer.hasSlot else { return }
             // Waiting for a sink or a source is not silence of the network.
-            if transfer.isWaiting { transfer.lastActivity = clock.now }
+            if transfer.isWaiting { transfer.recordActivity(at: clock.now) }
             if let easy = transfer.easy {
-                transfer.lastActivity = max(transfer.lastActivity, ccurl_head_last(easy.head))
+                transfer.recordActivity(at: max(transfer.lastActivity, ccurl_head_last(easy.head)))
             }
             let deadline = transfer.lastActivity &+ transfer.options.longestSilence.nanoseconds
             if deadline <= clock.now { silent.append(transfer) } else { next = min(next, deadline) }

@@ -32,9 +32,7 @@ extension TransferEngine {
         }
         let transfer = Transfer(
             Shared(request), priority: 1, isBulk: false, credentials: nil, needsNewConnection: true,
-            binding: .interface(interface), engine: self, delegate: UplinkTrial(onEnd: onEnd))
-        transfer.isTrial = true
-        if let approvals, transfer.isSecure { transfer.judge = approvals.judge(for: transfer.origin) }
+            isTrial: true, binding: .interface(interface), engine: self, delegate: UplinkTrial(onEnd: onEnd))
         turn.outsideLibcurl { [self] in begin(transfer) }
         return transfer
     }

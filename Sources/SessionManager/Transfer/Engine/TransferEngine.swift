@@ -93,8 +93,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
         lookups.close()
         pools.forEachTransfer { $0.takeover?.connectionEnds() }
         pools.removeTransfers { transfer in
-            transfer.easy?.transfer = nil
-            transfer.easy = nil
+            transfer.detach()
             transfer.abandon()
         }
         handles.removeIdle()
@@ -121,7 +120,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
 
     /// What libcurl has measured of a transfer until now; nil while it does not carry it out.
     func metrics(of transfer: Transfer) -> TransferMetrics? {
-        transfer.easy.map { TransferMetrics($0, version: transfer.version) }
+        transfer.easy.map { TransferMetrics($0, version: transfer.heads.version) }
     }
 
     /// Stops the bytes of a transfer, or resumes them as soon as there is a slot for it; its connection is
@@ -135,7 +134,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
             guard transfer.isUnderWay, transfer.isSuspended == isSuspended else { return }
             if isSuspended {
                 pause(transfer)
-            } else if !transfer.hasSlot, transfer.ticket == nil, hosts.admit(transfer) {
+            } else if !transfer.hasSlot, transfer.slot.ticket == nil, hosts.admit(transfer) {
                 proceed(transfer)
             }
         }
@@ -149,7 +148,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
             transfer.resumeBody()
             // libcurl hands over what it has kept at once.
             clock.update()
-            transfer.lastActivity = clock.now
+            transfer.recordActivity(at: clock.now)
             unpause(transfer, easy)
         }
     }
@@ -160,6 +159,11 @@ final class TransferEngine: TransferControl, TransferCarrier {
             guard let easy = transfer.easy else { return }
             end(transfer, easy, error)
         }
+    }
+
+    /// Has another protocol use the connection of a transfer that begins next.
+    func upgrade(_ transfer: Transfer, by upgrade: any ConnectionUpgrade) {
+        transfer.handOver(to: upgrade.takeover(of: UpgradedExchange(transfer, on: self)))
     }
 
     /// Ends a transfer whose connection another protocol uses.
@@ -232,13 +236,9 @@ final class TransferEngine: TransferControl, TransferCarrier {
             if let route = transfer.route { try route.calls.check(route) }
             try transfer.prepareBody()
             let easy = try handles.acquire()
-            transfer.easy = easy
-            easy.transfer = transfer
+            transfer.attach(easy)
             easy.prepare(transfer, configuration)
-            if transfer.isSecure || tls.resolver != nil {
-                transfer.evaluator = tls.begin(
-                    easy.raw, host: transfer.serverName, judge: transfer.judge)
-            }
+            if transfer.isSecure || tls.resolver != nil { transfer.judgeHandshakes(tls, easy) }
             idleTimeouts.begin(transfer)
             paths.begin(transfer)
             let pool = try pools.enter(
@@ -299,7 +299,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
     }
 
     private func end(_ transfer: Transfer, _ easy: EasyHandle, _ error: SessionError?) {
-        let metrics = Shared(TransferMetrics(easy, version: transfer.version))
+        let metrics = Shared(TransferMetrics(easy, version: transfer.heads.version))
         release(transfer)
         transfer.end(TransferEnd(error: error, metrics: metrics))
     }
@@ -310,8 +310,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
         transfer.takeover?.connectionEnds()
         pools.leave(transfer, easy)
         tls.end(easy.raw)
-        easy.transfer = nil
-        transfer.easy = nil
+        transfer.detach()
         handles.release(easy)
     }
 
