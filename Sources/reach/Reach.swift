@@ -75,8 +75,19 @@ struct Reach: ParsableCommand {
     static func command(_ arguments: [String]) throws -> any ParsableCommand {
         let named = subcommands.first { $0.name == arguments.first }
         let rest = named == nil ? arguments : Array(arguments.dropFirst())
-        if let command = try? (named?.type ?? Status.self).parseAsRoot(rest) { return command }
-        return try parseAsRoot(arguments)
+        let type = named?.type ?? Status.self
+        guard let command = try? type.parseAsRoot(rest), belongs(command, to: type) else {
+            return try parseAsRoot(arguments)
+        }
+        return command
+    }
+
+    /// Whether it is a subcommand of this program, and not the parser's own for help, which would describe the
+    /// subcommand that was parsed alone.
+    private static func belongs(_ command: any ParsableCommand, to type: any ParsableCommand.Type) -> Bool {
+        let kind = ObjectIdentifier(Swift.type(of: command))
+        return kind == ObjectIdentifier(type)
+            || type.configuration.subcommands.contains { ObjectIdentifier($0) == kind }
     }
 
     /// The first argument if it stands where a subcommand does and names none; the parser would take it for

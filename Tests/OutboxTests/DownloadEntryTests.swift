@@ -242,6 +242,8 @@ import Testing
         try await lab.lab.delivered(receipt.id)
         // The folder is no longer permitted when its turn comes.
         outbox.limits.downloadFolders = ["/nowhere"]
+        // It has the new limits when it answers.
+        _ = try await outbox.entry(receipt.id)
         let late = try await other.enqueue(lab.request("/bytes/10", to: "late"))
         #expect(try await lab.died(late.id).kind == .unsendable)
         #expect(lab.folder.names == ["file"])

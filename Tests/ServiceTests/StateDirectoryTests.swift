@@ -77,7 +77,7 @@ struct StateDirectoryTests {
         #expect(folder.names == [])
         #expect(chmod(folder.path, 0o700) == 0)
         #expect(await service.log.wait(forCount: 2).last == "notice: outbox: requests are delivered again")
-        #expect(folder.names == [OutboxService.folderName])
+        #expect(folder.names == [FetchFolders.name, OutboxService.folderName])
         await service.stop()
     }
 }

@@ -20,7 +20,7 @@ struct SubcommandTests {
             ["doctor", "http://a.test/"], ["get", "-o", "-", "http://a.test/"], ["queue"],
             ["queue", "list", "--json"],
             ["queue", "hold", "battery", "--reason", "low"], ["serve", "--config", "/none"], ["history"],
-            ["send", "http://a.test/", "--data", "x"], ["replay", "file"], ["record", "-o", "file"],
+            ["send", "http://a.test/", "--data", "x"], ["replay", "file"], ["record", "file"],
         ])
     func alone(arguments: [String]) throws {
         let (alone, whole) = (try Reach.command(arguments), try Reach.parseAsRoot(arguments))
@@ -38,9 +38,17 @@ struct SubcommandTests {
             ["--generate-completion-script", "bash"],
         ])
     func messages(arguments: [String]) throws {
-        let error = try #require(throws: (any Error).self) { try Reach.command(arguments) }
-        let expected = try #require(throws: (any Error).self) { try Reach.parseAsRoot(arguments) }
-        #expect(Reach.fullMessage(for: error) == Reach.fullMessage(for: expected))
-        #expect(Reach.exitCode(for: error) == Reach.exitCode(for: expected))
+        // Help is a command of the parser's own, which fails when it runs.
+        let message = { (parse: ([String]) throws -> any ParsableCommand) in
+            do {
+                var command = try parse(arguments)
+                try command.run()
+                return "no error"
+            } catch {
+                return "\(Reach.exitCode(for: error).rawValue): \(Reach.fullMessage(for: error))"
+            }
+        }
+        let expected = message { try Reach.parseAsRoot($0) }
+        #expect(message { try Reach.command($0) } == expected && expected != "no error")
     }
 }
