@@ -39,6 +39,8 @@ package final class Database {
             PRAGMA synchronous = \(mode == "wal" ? "FULL" : "EXTRA"); PRAGMA foreign_keys = ON;
             PRAGMA cache_size = -2048; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF
             """)
+        // Setting the journal mode has read the file, and with it the log.
+        if mode == "wal" { try DatabaseFile.syncLog(of: path) }
     }
 
     /// Opens a database for reading only, for instance to recover the content of a damaged one.

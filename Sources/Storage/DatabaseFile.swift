@@ -83,6 +83,22 @@ package enum DatabaseFile {
         }
     }
 
+    /// Syncs the write-ahead log (fdatasync(2)); for an open connection, after its first read.
+    ///
+    /// A process that was killed before its sync may have left commits in the log. The first connection after
+    /// it reads them like all others, and what follows from them must not be on the disk before they are.
+    static func syncLog(of path: String) throws(StorageError) {
+        let log = path + companions[0]
+        // Closing it loses no locks: SQLite's are on the database and on the log's index.
+        let descriptor = PrivateFile.openFile(log, O_RDONLY)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return }
+            throw failure("cannot open it", log)
+        }
+        defer { close(descriptor) }
+        guard fdatasync(descriptor) == 0 || errno == EINVAL else { throw failure("cannot sync it", log) }
+    }
+
     /// A system error, from the current `errno`.
     package static func failure(_ what: String, _ path: String) -> StorageError {
         let number = errno

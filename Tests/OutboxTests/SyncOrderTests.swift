@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import Glibc
+import Outbox
 import TestSupport
 import Testing
 
@@ -97,5 +98,27 @@ import Testing
             let synced = lines[..<reported].contains { $0.contains("sync(") && $0.contains("<\(path)>") }
             #expect(synced, "\(path) in:\n\(lines.joined(separator: "\n"))")
         }
+    }
+
+    @Test(
+        "OBX-163 A log in which a killed process may have left commits is synced before anything follows from them",
+        .enabled(if: NetworkLab.isRequired || access("/usr/bin/strace", X_OK) == 0, "strace is not installed")
+    )
+    func unsyncedLog() async throws {
+        // An open outbox keeps its log.
+        let outbox = try await RequestOutbox(at: folder("outbox"))
+        try await outbox.enqueue(OutboxRequest("http://127.0.0.1:1", body: .data(Data("x".utf8))))
+        let trace = folder("trace")
+        let result = try await Origin.shared.run([
+            "strace", "-f", "-y", "-qq", "-o", trace, "-e", "trace=fsync,fdatasync,pwrite64,unlinkat",
+            "-E", "ASAN_OPTIONS=detect_leaks=0", "-e", "signal=none", BuiltProgram.path("outbox-drill"),
+            "enqueue", folder("outbox"), "http://127.0.0.1:1", "0", "1", "1", "1",
+        ])
+        await outbox.close()
+        try #require(result.status == .exited(0), "\(result.errors)")
+        let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+        let log = lines.indices.filter { lines[$0].contains("outbox.sqlite-wal>") }
+        let first = try #require(log.first, "\(lines.joined(separator: "\n"))")
+        #expect(lines[first].contains("sync("), "\(lines.joined(separator: "\n"))")
     }
 }

@@ -12,6 +12,14 @@ import Outbox
 ///     drill replace FOLDER URL FIRST COUNT LANES BATCH
 ///         the same with a name for each lane; every third is scheduled, every fourth has a window that is
 ///         always open, every fifth names a gate that is held now and then
+///     drill again FOLDER URL FIRST COUNT LANES BATCH
+///         the same with a key for each number, so that those that are there are not stored once more
+///     drill tidy FOLDER URL FIRST COUNT
+///         enqueues one by one, removes those with the tag "drop", which wait behind a gate, and makes those
+///         wait again that got 404: "removed ID" and "retried ID"
+///     drill release FOLDER     releases that gate, and makes those wait again
+///     drill results FOLDER
+///         "result ID OUTCOME STATUS", or "result ID none", for each ID from standard input
 ///     drill join FOLDER URL FIRST COUNT LANES BATCH
 ///         the same with small contents, in lanes that join them as lines
 ///     drill samples FOLDER URL COUNT LANE     enqueues so many of 200 bytes, and delivers them
@@ -31,7 +39,11 @@ enum Drill {
         do {
             switch (arguments.first, arguments.count) {
             case ("enqueue", 7): try await enqueue(arguments) { try request($0, $1, lanes: $2) }
+            case ("again", 7): try await enqueue(arguments, keyed)
             case ("replace", 7): try await enqueue(arguments, planned)
+            case ("tidy", 5): try await tidy(arguments)
+            case ("release", 2): try await release(arguments[1])
+            case ("results", 2): try await results(arguments[1])
             case ("join", 7): try await enqueue(arguments, joined)
             case ("samples", 5): try await samples(arguments)
             case ("deliver", 2): try await deliver(arguments[1], drains: false)
@@ -47,9 +59,7 @@ enum Drill {
             case ("ends", 3): try await Speed.ends(arguments[1], sample: Int(arguments[2]) ?? 1)
             case ("week", 6): try await Week.run(arguments)
             case ("window", 4): openings(arguments[1], Int64(arguments[2]) ?? 0, Int(arguments[3]) ?? 1)
-            default:
-                throw OutboxError(
-                    .badRequest, "drill enqueue|replace|join|samples|deliver|drain|measure|fetch|window …")
+            default: throw OutboxError(.badRequest, "no such work: \(arguments)")
             }
         } catch {
             say("failed \(error)")
@@ -91,14 +101,17 @@ enum Drill {
         }
     }
 
+    /// Every seventh is large enough for a file of its own; every fifth frees many pages.
+    static func content(_ number: Int) -> Data {
+        let size = number % 7 == 0 ? 70_000 : number % 5 == 0 ? 20_000 : 20
+        return Data(("\(number) " + String(repeating: "x", count: size)).utf8)
+    }
+
     /// The number is in URL, key and content, so that the other end can compare.
     static func request(_ number: Int, _ url: String, lanes: Int, kind: String = "") throws -> OutboxRequest {
         let lane = number % lanes
-        // Every seventh is large enough for a file of its own; every fifth frees many pages.
-        let size = number % 7 == 0 ? 70_000 : number % 5 == 0 ? 20_000 : 20
-        let text = "\(number) " + String(repeating: "x", count: size)
         var request = try OutboxRequest(
-            "\(url)/take?n=\(number)&lane=\(kind)\(lane)", body: .data(Data(text.utf8)))
+            "\(url)/take?n=\(number)&lane=\(kind)\(lane)", body: .data(content(number)))
         request.lane = "lane-\(lane)"
         return request
     }
@@ -113,6 +126,13 @@ enum Drill {
         if number % 3 == 0 { request.notBefore = Date(timeIntervalSinceNow: 0.05) }
         if number % 4 == 0 { request.window = OutboxWindow("00:00-24:00") }
         if number % 5 == 0 { request.gates = ["drill"] }
+        return request
+    }
+
+    /// The same with a key of the caller's.
+    static func keyed(_ number: Int, _ url: String, lanes: Int) throws -> OutboxRequest {
+        var request = try Self.request(number, url, lanes: lanes)
+        request.idempotencyKey = "drill-\(number)"
         return request
     }
 
@@ -173,11 +193,7 @@ enum Drill {
                 } else if holdsGate {
                     try await outbox.release(gate: "drill")
                 }
-                let receipts = try await outbox.enqueue(requests)
-                for (number, receipt) in zip(numbers, receipts) {
-                    let former = receipt.replaced.map(\.description).joined(separator: ",")
-                    say("took \(number) \(receipt.id) \(receipt.idempotencyKey) \(former)")
-                }
+                acknowledge(numbers, try await outbox.enqueue(requests))
             } catch let error as OutboxError where error.code == .diskFull {
                 say("full \(number)")
             }
@@ -185,6 +201,13 @@ enum Drill {
         }
         await outbox.close()
         say("done")
+    }
+
+    static func acknowledge(_ numbers: Range<Int>, _ receipts: [OutboxReceipt]) {
+        for (number, receipt) in zip(numbers, receipts) {
+            let former = receipt.replaced.map(\.description).joined(separator: ",")
+            say("took \(number) \(receipt.id) \(receipt.idempotencyKey) \(former)")
+        }
     }
 
     /// The request's key is the file, so that a second start does not store it again.
