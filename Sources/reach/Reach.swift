@@ -82,8 +82,8 @@ struct Reach: ParsableCommand {
         return command
     }
 
-    /// Whether it is a subcommand of this program, and not the parser's own for help, which would describe the
-    /// subcommand that was parsed alone.
+    /// Whether it is a subcommand of this program, and not the parser's own for help, which would describe
+    /// the subcommand that was parsed alone.
     private static func belongs(_ command: any ParsableCommand, to type: any ParsableCommand.Type) -> Bool {
         let kind = ObjectIdentifier(Swift.type(of: command))
         return kind == ObjectIdentifier(type)
