@@ -75,7 +75,7 @@ extension BatchState {
     init(text: String, suspects: OutboxID?) {
         var (members, last): ([OutboxID], Int64) = ([], 0)
         for part in text.split(separator: " ") {
-            last += Int64(part) ?? 0
+            last &+= Int64(part) ?? 0
             members.append(OutboxID(rawValue: last))
         }
         self.init(members: members, suspects: suspects)
