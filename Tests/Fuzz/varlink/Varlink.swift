@@ -40,7 +40,8 @@ private func answer(_ machine: inout VarlinkConnectionStateMachine) {
         case .send: break
         case .begin(.monitor(let statusOnly)):
             check(machine.subscribed(statusOnly: statusOnly, to: change))
-            check(machine.changed(change, unread: 0))
+            var replies = ChangeReplies(change)
+            check(machine.changed(&replies, unread: 0))
         case .begin: check(machine.answered(VarlinkReply()))
         }
     }
