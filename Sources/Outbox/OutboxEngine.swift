@@ -44,7 +44,6 @@ final class OutboxEngine {
     /// Whether changes of other processes will be looked for.
     private var isLookDue = false
     private var timer: TimerID?
-    var pace = EnqueuePace()
     /// The boot time by the clock that dated the entries.
     private var start: Int64?
     /// How far local time was ahead of UTC when windows were looked up last.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLoop
-import Glibc
 import Reachability
 // Exported, since users of an outbox need the managers that deliver.
 @_exported public import SessionManager
@@ -146,7 +145,6 @@ public final class RequestOutbox: Sendable {
             defer { pendingInserts = [] }
             return pendingInserts
         }
-        engine.pace.begins(groups.count, at: Reactor.now)
         var results: [Result<OutboxTables.Insertion, OutboxTables.InsertFailure>] = []
         do throws(OutboxError) {
             guard !engine.isClosed else { throw OutboxError(.closed, "the outbox was closed") }
@@ -177,9 +175,6 @@ public final class RequestOutbox: Sendable {
             }
         }
         engine.startReady()
-        guard let end = engine.pace.stored(at: Reactor.now) else { return }
-        // Its insertion was posted to this thread before that.
-        while pendingInserts.withLock({ $0.isEmpty }), Reactor.now < end { sched_yield() }
     }
 
     private func refuse(_ group: Group, _ error: OutboxError) {
