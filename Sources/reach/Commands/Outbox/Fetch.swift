@@ -92,11 +92,7 @@ struct FetchFileOptions: ParsableArguments {
         transform: FetchFileOptions.mode)
     var mode: UInt32?
 
-    @Option(
-        name: [.customShort("H"), .customLong("header")], parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Send this header field; it is stored.", valueName: "name: value"),
-        transform: Value.field)
-    var fields: [GivenField] = []
+    @OptionGroup var stored: StoredRequestOptions
 
     @Option(
         name: .customLong("secret"), parsing: .unconditionalSingleValue,
@@ -112,31 +108,6 @@ struct FetchFileOptions: ParsableArguments {
     var lane = "downloads"
 
     @Option(
-        name: .customLong("priority"),
-        help: ArgumentHelp("Lanes whose next request has a greater number go first.", valueName: "number"))
-    var priority = 0
-
-    @Option(
-        name: .customLong("network"),
-        help: ArgumentHelp(
-            "Fetch it only over such a network: wifi-or-wired, wired-only, not-expensive, not-constrained or internet. (default: any)",
-            valueName: "condition"), transform: Value.networkCondition)
-    var condition: NetworkCondition?
-
-    @Option(
-        name: .customLong("expires"),
-        help: ArgumentHelp("Drop it when so many seconds have passed.", valueName: "seconds"),
-        transform: Value.seconds)
-    var expires: Duration?
-
-    @Option(
-        name: .customLong("maximum-attempts"),
-        help: ArgumentHelp(
-            "Give it up after so many tries that failed, for whatever reason. (default: never, or as the service is configured)",
-            valueName: "n"), transform: Value.count)
-    var maximumAttempts: Int?
-
-    @Option(
         name: .customLong("key"),
         help: ArgumentHelp(
             "A name for the request; one with this name that waits already is not taken twice. (default: random)",
@@ -148,17 +119,9 @@ struct FetchFileOptions: ParsableArguments {
             urls[0], to: path, sha256: sha256, mirrors: Array(urls.dropFirst()))
         if let mode { request.download?.mode = mode }
         request.download?.owner = .current
-        request.headerFields[.userAgent] = UserAgent(program: "reach", version: Reach.version).description
-        for field in fields {
-            guard let value = field.value else { continue }
-            request.headerFields.append(HTTPField(name: field.name, value: value))
-        }
+        stored.apply(to: &request)
         request.secretFields = secrets
         request.lane = lane
-        request.priority = priority
-        request.networkCondition = condition ?? .any
-        request.expires = expires.map { Date(timeIntervalSinceNow: $0 / .seconds(1)) }
-        request.maximumAttempts = maximumAttempts
         request.idempotencyKey = key
         return request
     }

@@ -30,11 +30,7 @@ struct SendContentOptions: ParsableArguments {
             "Send the content of this file, - for standard input; it is copied.", valueName: "file"))
     var file: String?
 
-    @Option(
-        name: [.customShort("H"), .customLong("header")], parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Send this header field; it is stored.", valueName: "name: value"),
-        transform: Value.field)
-    var fields: [GivenField] = []
+    @OptionGroup var stored: StoredRequestOptions
 
     @Option(
         name: .customLong("secret"), parsing: .unconditionalSingleValue,
@@ -50,36 +46,11 @@ struct SendContentOptions: ParsableArguments {
     var lane = "default"
 
     @Option(
-        name: .customLong("priority"),
-        help: ArgumentHelp("Lanes whose next request has a greater number go first.", valueName: "number"))
-    var priority = 0
-
-    @Option(
-        name: .customLong("network"),
-        help: ArgumentHelp(
-            "Send it only over such a network: wifiOrWired, wiredOnly, notExpensive, notConstrained or internet, which a service with probe.url finds, and which is every network without one. (default: any)",
-            valueName: "condition"), transform: Value.networkCondition)
-    var condition: NetworkCondition?
-
-    @Option(
-        name: .customLong("expires"),
-        help: ArgumentHelp("Drop it when so many seconds have passed.", valueName: "seconds"),
-        transform: Value.seconds)
-    var expires: Duration?
-
-    @Option(
         name: .customLong("answer-timeout"),
         help: ArgumentHelp(
             "How long the server may take for its answer; twice as long after each try that was sent whole and got none; 0 for ever. (default: 60, or as the service is configured)",
             valueName: "seconds"), transform: Value.seconds)
     var answerTimeout: Duration?
-
-    @Option(
-        name: .customLong("maximum-attempts"),
-        help: ArgumentHelp(
-            "Give it up after so many tries that failed, for whatever reason. (default: never, or as the service is configured)",
-            valueName: "n"), transform: Value.count)
-    var maximumAttempts: Int?
 
     @Option(
         name: .customLong("key"),
@@ -118,19 +89,11 @@ struct SendContentOptions: ParsableArguments {
 
     func request(_ url: URL) -> OutboxRequest {
         var request = OutboxRequest(url: url, method: method ?? .post)
-        request.headerFields[.userAgent] = UserAgent(program: "reach", version: Reach.version).description
-        for field in fields {
-            guard let value = field.value else { continue }
-            request.headerFields.append(HTTPField(name: field.name, value: value))
-        }
+        stored.apply(to: &request)
         request.secretFields = secrets
         request.body = body
         request.lane = lane
-        request.priority = priority
-        request.networkCondition = condition ?? .any
-        request.expires = expires.map { Date(timeIntervalSinceNow: $0 / .seconds(1)) }
         request.timeout = answerTimeout
-        request.maximumAttempts = maximumAttempts
         request.idempotencyKey = key
         return request
     }
