@@ -60,15 +60,18 @@ enum LocalDay {
     }
 }
 
-/// Bytes in words: `5 MB`, `0.3 kB`; 1 kB is 1000 bytes.
+/// Bytes in words: `5 MB`, `1.3 kB`; 1 kB is 1000 bytes.
 enum ByteText {
-    static func text(_ bytes: Int64) -> String {
-        let units: [(name: String, size: Int64)] = [
-            ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000),
-        ]
-        guard let unit = units.first(where: { bytes >= $0.size }) else { return "\(bytes) bytes" }
-        let tenths = bytes / (unit.size / 10)
-        return tenths % 10 == 0 && bytes % unit.size == 0
-            ? "\(tenths / 10) \(unit.name)" : "\(tenths / 10).\(tenths % 10) \(unit.name)"
+    /// - Parameter rounding: such that the amount promises nothing.
+    static func text(_ bytes: Int64, _ rounding: FloatingPointRoundingRule = .down) -> String {
+        guard bytes >= 1_000 else { return "\(bytes) bytes" }
+        var (value, unit) = (Double(bytes) / 1_000, 0)
+        let units = ["kB", "MB", "GB", "TB"]
+        while value >= 1_000, unit < units.count - 1 { (value, unit) = (value / 1_000, unit + 1) }
+        let tenths = (value * 10).rounded(rounding)
+        guard value < 10, Int(tenths) % 10 != 0 else {
+            return "\(Int(value.rounded(rounding))) \(units[unit])"
+        }
+        return "\(Int(tenths) / 10).\(Int(tenths) % 10) \(units[unit])"
     }
 }

@@ -61,8 +61,8 @@ import Testing
         let full = DownloadRoom(free: 1_000, size: 1_000_000)
         #expect(full.shortfall(of: 1) == "no room: needs 1 bytes, 0 bytes free")
         #expect(DownloadRoom.exhausted(after: 1_999) == "no room: the disk was full after 1.9 kB")
-        #expect(DownloadRoom.text(1_250, .up) == "1.3 kB" && DownloadRoom.text(1_250, .down) == "1.2 kB")
-        #expect(DownloadRoom.text(9_990_000, .up) == "10 MB" && DownloadRoom.text(999, .up) == "999 bytes")
+        #expect(ByteText.text(1_250, .up) == "1.3 kB" && ByteText.text(1_250, .down) == "1.2 kB")
+        #expect(ByteText.text(9_990_000, .up) == "10 MB" && ByteText.text(999, .up) == "999 bytes")
     }
 
     private let urls = ["http://a/", "http://b/", "http://c/"].compactMap { URL(string: $0) }

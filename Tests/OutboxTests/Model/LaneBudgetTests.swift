@@ -13,7 +13,7 @@ import Testing
         #expect(bytes.reason(LaneSpending(bytes: 4_999_000, requests: 9), size: 1_000) == nil)
         #expect(
             bytes.reason(LaneSpending(bytes: 5_040_000, requests: 9), size: 0)
-                == "budget: 5.0 MB of 5 MB used today on expensive paths")
+                == "budget: 5 MB of 5 MB used today on expensive paths")
         #expect(
             bytes.reason(LaneSpending(bytes: 4_900_000, requests: 9), size: 200_000)
                 == "budget: 4.9 MB of 5 MB used today on expensive paths, and the request has 200 kB")
