@@ -276,10 +276,14 @@ enum Drill {
 
     static func deliver(_ folder: String, drains: Bool) async throws {
         let outbox = try await open(folder)
+        let events = outbox.events
         try await outbox.startDelivery(with: URLSessionManager(responseSerializer: HTTPResponseSerializer()))
         say("delivering")
         if drains {
-            for await _ in outbox.events where try await outbox.counts().waiting == 0 { break }
+            // There is no event where nothing waits.
+            if try await outbox.counts().waiting > 0 {
+                for await _ in events where try await outbox.counts().waiting == 0 { break }
+            }
         } else {
             // Blocks the main thread, which has no other work.
             var byte: UInt8 = 0
