@@ -69,11 +69,7 @@ extension OutboxEngine {
             let item = outcome.items?[index]
             var own = outcome
             own.id = id
-            own.reply = item.map {
-                OutboxReply(
-                    statusCode: $0.statusCode, header: outcome.reply?.header ?? "",
-                    body: $0.text.prefix(max(configuration.limits.maximumReplySize, 0)))
-            }
+            own.reply = item.map { reply($0, outcome.reply, verdict) }
             switch verdict {
             case .delivered(let status):
                 isAccepted = true
@@ -86,6 +82,16 @@ extension OutboxEngine {
         }
         if isAccepted { events += try release(outcome.origin, tables) }
         return events
+    }
+
+    /// What is stored of an entry's part of an answer; the head is that of the whole, and not stored for each
+    /// one that the server has.
+    private func reply(_ item: BatchItem, _ whole: OutboxReply?, _ verdict: DeliveryVerdict) -> OutboxReply {
+        var header = whole?.header ?? ""
+        if case .delivered = verdict { header = "" }
+        return OutboxReply(
+            statusCode: item.statusCode, header: header,
+            body: item.text.prefix(max(configuration.limits.maximumReplySize, 0)))
     }
 
     /// Entries are sent again, but those whose last attempt this was.
