@@ -24,6 +24,26 @@ import Testing
         return error?.description ?? ""
     }
 
+    @Test("OBX-347 Beside a file that is in its place no record of a killed process stays")
+    func records() throws {
+        let folder = try ScratchFolder("reach-fetched")
+        let target = try TargetFolder(DownloadPath(folder("file"), below: [folder.path]), owner: nil)
+        let part = DownloadPath.partPrefix + "1"
+        func leave() throws {
+            for name in [TargetFolder.record(of: part), TargetFolder.record(of: part) + ".new"] {
+                try Data("{}".utf8).write(to: URL(filePath: folder(name)))
+            }
+        }
+        try target.begin(part)
+        try leave()
+        try target.install(part, mode: 0o644)
+        #expect(folder.names == ["file"])
+        // The process was killed after the rename.
+        try leave()
+        try target.settle(part, mode: 0o644)
+        #expect(folder.names == ["file"])
+    }
+
     @Test(
         "OBX-320 Links, foreign files, missing and open folders are refused when a download is handed over, with a sentence"
     )

@@ -189,7 +189,7 @@ struct DownloadDelivery: Sendable {
         if let sha256 = download.sha256 {
             // Killed after the rename; or the content is there already.
             if part == nil, let size = folder.targetSize, isRight(folder, folder.path.name, sha256) {
-                try folder.settle(mode: download.mode)
+                try folder.settle(download.part, mode: download.mode)
                 return .placed(size)
             }
             // Killed after the last byte, when its record was removed.

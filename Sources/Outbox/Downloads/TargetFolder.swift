@@ -166,16 +166,18 @@ final class TargetFolder: Sendable {
         // A loss of power after the rename must not leave an empty file in the place of a good one.
         try sync(file.number)
         guard renameat(number, part, number, path.name) == 0 else { throw system() }
+        removeRecords(of: part)
         try sync(number)
     }
 
     /// Gives a file that is in its place already its mode, and has it on the disk: the process that put it
     /// there may have been killed before that.
-    func settle(mode: UInt32) throws(Fault) {
+    func settle(_ part: String, mode: UInt32) throws(Fault) {
         try checkTarget()
         let file = try opened(path.name)
         guard fchmod(file.number, mode & 0o777) == 0 else { throw system() }
         try sync(file.number)
+        removeRecords(of: part)
         try sync(number)
     }
 
@@ -198,7 +200,13 @@ final class TargetFolder: Sendable {
 
     /// Removes a file that was being fetched, and its record.
     func remove(_ part: String) {
-        for name in [part] + Self.records(of: part) { unlinkat(number, name, 0) }
+        unlinkat(number, part, 0)
+        removeRecords(of: part)
+    }
+
+    /// Also after the download: a process that was killed may have left one that it was writing.
+    private func removeRecords(of part: String) {
+        for name in Self.records(of: part) { unlinkat(number, name, 0) }
     }
 
     /// The names of its record.

@@ -40,7 +40,7 @@ package enum OwnFile {
     ///
     /// - Parameter isSynced: whether the content outlasts a loss of power.
     static func replace(_ path: String, with content: Data, isSynced: Bool) throws(SessionError) {
-        let copy = "\(path).new"
+        let copy = copy(of: path)
         _ = unlink(copy)
         let number = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard number >= 0 else { throw FileFailure.cannotCreate(path, errno) }
@@ -57,6 +57,14 @@ package enum OwnFile {
             throw FileFailure.cannotWrite(path, failure)
         }
     }
+
+    /// Removes a file that ``replace(_:with:isSynced:)`` writes, and what a killed process has left of it.
+    static func remove(_ path: String) {
+        _ = unlink(path)
+        _ = unlink(copy(of: path))
+    }
+
+    private static func copy(of path: String) -> String { "\(path).new" }
 
     /// Not blocking: open(2) would wait for the reader of a pipe.
     private static let flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY

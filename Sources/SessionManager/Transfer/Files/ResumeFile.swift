@@ -54,7 +54,7 @@ struct ResumeFile: Sendable {
         try OwnFile.replace(path, with: StampedRecord(record).encodedAsField(), isSynced: isSynced)
     }
 
-    func remove() { _ = unlink(path) }
+    func remove() { OwnFile.remove(path) }
 
     private func contents() -> Data? {
         guard let number = try? OwnFile.existing(path, O_RDONLY) else { return nil }
