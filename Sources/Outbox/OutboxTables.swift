@@ -86,7 +86,8 @@ struct OutboxTables {
         """
         SELECT e.id, e.state, e.lane, e.priority, e.method, e.url, e.condition, e.key, e.size, e.created, e.expires,
         e.attempts, e.next, e.failure, e.reason, e.status, e.tries,
-        (SELECT group_concat(tag, char(10)) FROM tags WHERE tags.id = e.id), \(planColumns), \(downloadColumns) FROM
+        CASE WHEN EXISTS (SELECT 1 FROM tags WHERE tags.id = e.id)
+        THEN (SELECT group_concat(tag, char(10)) FROM tags WHERE tags.id = e.id) END, \(planColumns), \(downloadColumns) FROM
         """
 
     func entries(_ selection: OutboxSelection, after: OutboxID? = nil, limit: Int, now: Int64)
@@ -171,7 +172,7 @@ struct OutboxTables {
             hold: state == .waiting
                 ? holds.reason(plan, lane: row.text(2)) { origin(url)?.description } ?? room : nil,
             maximumAttempts: row.optionalInt64(16).map { Int($0) }, replaces: plan?.name,
-            tags: row.text(17).split(separator: "\n").map(String.init).sorted(),
+            tags: row.optionalText(17)?.split(separator: "\n").map(String.init).sorted() ?? [],
             notBefore: plan?.planned.map { WallClock.date($0) }, window: plan?.window,
             every: plan?.every.map { .milliseconds($0) }, gates: plan?.gates ?? [],
             successor: plan?.successor, file: download?.path, sha256: download?.sha256,

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import HTTPTypes
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -38,6 +39,22 @@ import Testing
             #expect(lstat(lab.path + "/" + name, &status) == 0)
             #expect(Int(status.st_mode & 0o777) == mode, "\(name)")
         }
+    }
+
+    @Test("OBX-137 A task that prefers the thread that stores is there after each request")
+    func storageExecutor() async throws {
+        let outbox = try await lab.open()
+        let thread = Mutex<pthread_t?>(nil)
+        let observation = outbox.observe { _ in thread.withLock { $0 = pthread_self() } }
+        defer { observation.cancel() }
+        try await withTaskExecutorPreference(outbox.storageExecutor) {
+            for _ in 0..<3 {
+                try await outbox.enqueue(OutboxRequest(to: url))
+                #expect(pthread_self() == thread.withLock { $0 })
+            }
+        }
+        #expect(pthread_self() != thread.withLock { $0 })
+        #expect(try await outbox.counts().waiting == 3)
     }
 
     @Test("Large contents are files, which go with their entries; small ones are not")

@@ -95,6 +95,16 @@ func fetchFirmware(_ url: URL, _ mirror: URL, _ sha256: String, by outbox: Reque
     try await outbox.enqueue(request)
 }
 
+/// One sample after the other, each on the disk before the next is read.
+func keep(_ samples: AsyncStream<Data>, in outbox: RequestOutbox) async throws {
+    try await withTaskExecutorPreference(outbox.storageExecutor) {
+        for await sample in samples {
+            try await outbox.enqueue(
+                OutboxRequest("https://api.example.com/samples", body: .data(sample)))
+        }
+    }
+}
+
 /// Samples leave together, and cost the modem 5 MB a day at most.
 func makeMeteringOutbox() async throws -> RequestOutbox {
     var configuration = OutboxConfiguration()

@@ -48,7 +48,8 @@ package enum InternationalHost {
 
     /// A text that is to be a URL, with the host in ASCII.
     package static func ascii(url text: String) throws(SessionError) -> String {
-        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")),
+        guard text.utf8.contains(where: { $0 >= 0x80 || $0 == UInt8(ascii: "%") }),
+            let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")),
             text.utf8[colon...].starts(with: "://".utf8)
         else { return text }
         let start = text.utf8.index(colon, offsetBy: 3)

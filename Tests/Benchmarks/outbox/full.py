@@ -66,12 +66,12 @@ def full(report, program, lab):
          *[[title, number(took(word)), 'ms'] for word, title in pages.items()],
          ['delivery begun', number(took('delivery')), 'ms'],
          ['memory, at its peak', number(took('memory') / 1024), 'MiB'],
-         ['delivered, the first', number(rate('first'), 0), 'a second'],
-         ['delivered, the last', number(rate('last'), 0), 'a second'],
-         ['written for each delivery, the first', number(took('first-written') / SAMPLE, 0), 'bytes'],
-         ['written for each delivery, the last', number(took('last-written') / SAMPLE, 0), 'bytes']])
+         ['delivered, the first', number(rate('first-delivered'), 0), 'a second'],
+         ['delivered, the last', number(rate('last-delivered'), 0), 'a second'],
+         ['written for each delivery, the first', number(took('first-delivered-written') / SAMPLE, 0), 'bytes'],
+         ['written for each delivery, the last', number(took('last-delivered-written') / SAMPLE, 0), 'bytes']])
     what = f'{WAITING:,} wait'
     report.bar('outbox', f'{what}: opened, and a request taken', took('start'), BAR_START, 'ms')
     report.bar('outbox', f'{what}: memory at its peak', took('memory') / 1024, BAR_MEMORY, 'MiB')
     report.bar('outbox', f'{what}: the slowest page of 1,000', max(took(word) for word in pages), BAR_PAGE, 'ms')
-    report.bar('outbox', f'{what}: time of the last deliveries beside the first', took('last') / took('first'), BAR_SLOPE, digits=2)
+    report.bar('outbox', f'{what}: time of the last deliveries beside the first', took('last-delivered') / took('first-delivered'), BAR_SLOPE, digits=2)

@@ -54,6 +54,7 @@ enum Drill {
             case ("callers", 4):
                 try await Speed.callers(
                     arguments[1], count: Int(arguments[2]) ?? 1, callers: max(Int(arguments[3]) ?? 1, 1))
+            case ("thread", 3): try await Speed.onThread(arguments[1], count: Int(arguments[2]) ?? 1)
             case ("fill", 4): try await Speed.fill(arguments[1], arguments[2], count: Int(arguments[3]) ?? 1)
             case ("full", 2): try await Speed.full(arguments[1])
             case ("ends", 3): try await Speed.ends(arguments[1], sample: Int(arguments[2]) ?? 1)

@@ -8,12 +8,25 @@ import Synchronization
 /// Measures what `Tests/Benchmarks` compares with C on SQLite, and how a full outbox behaves.
 ///
 ///     drill callers FOLDER COUNT CALLERS    so many callers enqueue, each one request after the other
+///     drill thread FOLDER COUNT             one caller does, on the outbox's thread
 ///     drill fill FOLDER URL COUNT           in transactions of 1,000
 ///     drill full FOLDER                     opening, and pages of the list
 ///     drill ends FOLDER SAMPLE              delivers so many, removes all but so many, and delivers the rest
 ///
 /// Prints `WORD COUNT MILLISECONDS`, `written 1 BYTES` and `memory 1 KIB` (the peak).
 enum Speed {
+    /// One caller on the outbox's thread: as a program without threads would store.
+    static func onThread(_ folder: String, count: Int) async throws {
+        let outbox = try await open(folder)
+        try await withTaskExecutorPreference(outbox.storageExecutor) {
+            let (before, start) = (written, ContinuousClock.now)
+            for number in 0..<count { try await outbox.enqueue(sample(number)) }
+            report("enqueue", count, since: start)
+            say("written 1 \(written - before)")
+        }
+        await outbox.close()
+    }
+
     static func callers(_ folder: String, count: Int, callers: Int) async throws {
         let outbox = try await open(folder)
         let (before, start) = (written, ContinuousClock.now)
@@ -81,7 +94,7 @@ enum Speed {
         var outbox = try await open(folder, checks: false)
         // What was tried without a server waits for its next try.
         try await outbox.flush()
-        try await leave("first", sample, outbox)
+        try await leave("first-delivered", sample, outbox)
         let start = ContinuousClock.now
         var (after, removed, ids) = (OutboxID?.none, 0, [OutboxID]())
         let surplus = try await outbox.counts().waiting - sample
@@ -93,7 +106,7 @@ enum Speed {
         report("removed", removed, since: start)
         await outbox.close()
         outbox = try await open(folder, checks: false)
-        try await leave("last", sample, outbox)
+        try await leave("last-delivered", sample, outbox)
         await outbox.close()
     }
 
