@@ -103,8 +103,8 @@ public final class RequestOutbox: Sendable {
 
     /// Runs tasks on the thread that stores, by `withTaskExecutorPreference` or `executorPreference`.
     ///
-    /// Made for code that enqueues one request after the other: nothing changes threads then, which saves about
-    /// a fifth of the time. What takes long or blocks there holds up every other use of the outbox.
+    /// Made for code that enqueues one request after the other: nothing changes threads then, which saves
+    /// about a fifth of the time. What takes long or blocks there holds up every other use of the outbox.
     public var storageExecutor: any TaskExecutor { LoopTaskExecutor(reactor) }
 
     // MARK: Storing requests
