@@ -197,6 +197,8 @@ enum Drill {
                 acknowledge(numbers, try await outbox.enqueue(requests))
             } catch let error as OutboxError where error.code == .diskFull {
                 say("full \(number)")
+                // What is refused now would arrive after its successors when it is stored once more.
+                if arguments[0] == "again" { break }
             }
             number = numbers.upperBound
         }
