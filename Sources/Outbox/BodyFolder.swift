@@ -74,6 +74,8 @@ struct BodyFolder: Sendable {
     private func stage(
         largest: Int64, _ fill: (Int32) throws(OutboxError) -> Int64
     ) throws(OutboxError) -> StagedBody {
+        // A content would take the space in which other entries leave.
+        try paths.reserve.ensure()
         let passing = try makeFile()
         let (name, number) = (passing.name, passing.descriptor.number)
         do throws(OutboxError) {

@@ -38,16 +38,22 @@ struct DiskReserve: Sendable {
         ftruncate(file.descriptor.number, 0)
     }
 
-    private var isFull: Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_size >= Self.size
-    }
+    private var isFull: Bool { (DatabaseFile.size(path) ?? 0) >= Self.size }
 
-    /// Whether it fits and leaves space for other processes.
-    private var hasRoom: Bool {
+    private var hasRoom: Bool { hasRoom(beside: 0) }
+
+    /// Whether it fits and leaves space for other processes, once so many bytes are free that are not yet.
+    private func hasRoom(beside bytes: Int64) -> Bool {
         var room = statvfs()
         guard statvfs(PrivateFile.folder(of: path), &room) == 0 else { return true }
-        return UInt64(room.f_bavail) * UInt64(room.f_frsize) >= UInt64(Self.size + Self.size / 4)
+        let free = UInt64(room.f_bavail) * UInt64(room.f_frsize) + UInt64(clamping: bytes)
+        return free >= UInt64(Self.size + Self.size / 4)
+    }
+
+    /// Whether it was released, and can be filled again once so many bytes more are free.
+    func canBeRestored(freeing bytes: Int64) -> Bool {
+        guard let size = DatabaseFile.size(path), size < Self.size else { return false }
+        return hasRoom(beside: bytes)
     }
 
     private func failure(_ code: Int32) -> OutboxError {

@@ -78,12 +78,15 @@ extension OutboxEngine {
         answerWaiters()
         if inFlight.isEmpty { endStopping() }
         startReady()
-        if inFlight.isEmpty { compact() }
+        if inFlight.isEmpty { tidy() }
     }
 
-    /// Shrinks the database while nothing is in flight.
-    private func compact() {
-        guard mayCompact, !isClosed else { return }
+    /// Fills the reserve and shrinks the database while nothing is in flight.
+    private func tidy() {
+        guard !isClosed else { return }
+        // Without room for it, the next request or delivery tries again.
+        try? file.restoreReserve()
+        guard mayCompact else { return }
         // A full disk, for instance: the next process that opens the file tries again.
         if (try? file.compact(spare: configuration.spareSpace)) == nil { mayCompact = false }
     }
@@ -287,7 +290,7 @@ extension OutboxEngine {
                 .held(record.origin, reason: record.reason, until: WallClock.date(record.until)))
         }
         startReady()
-        if inFlight.isEmpty { compact() }
+        if inFlight.isEmpty { tidy() }
     }
 
     /// Cancels the deliveries in flight; the lock is released after the last one.

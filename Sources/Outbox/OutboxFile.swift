@@ -225,6 +225,16 @@ final class OutboxFile {
 
     private static let compactible: Int64 = 8 << 20
 
+    /// Fills the reserve again after a full disk, also with the space of the log.
+    ///
+    /// Without it the next full disk keeps entries from leaving and the database from being opened.
+    func restoreReserve() throws(OutboxError) {
+        let log = DatabaseFile.size(paths.database + "-wal") ?? 0
+        guard paths.reserve.canBeRestored(freeing: log) else { return }
+        try access { (database) throws(StorageError) in try database.checkpoint() }
+        try paths.reserve.ensure()
+    }
+
     /// The shortest interval between two replacements, in nanoseconds.
     private static let pause: Int64 = 60_000_000_000
 

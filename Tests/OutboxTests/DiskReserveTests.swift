@@ -3,7 +3,7 @@
 import EventLoop
 import FoundationEssentials
 import Glibc
-import Outbox
+import Storage
 import TestSupport
 import Testing
 
@@ -15,9 +15,9 @@ import Testing
 
     init() throws { folder = try ScratchFolder("reach-reserve") }
 
-    private func size() -> Int {
+    private func size(_ path: String? = nil) -> Int {
         var status = stat()
-        return stat(reserve.path, &status) == 0 ? Int(status.st_blocks) * 512 : 0
+        return stat(path ?? reserve.path, &status) == 0 ? Int(status.st_blocks) * 512 : 0
     }
 
     @Test("It takes its room, gives it up, and takes it again")
@@ -57,6 +57,26 @@ import Testing
         other.unlock()
         await returned.wait(forCount: 1)
         #expect(size() == 0)
+    }
+
+    @Test(
+        "OBX-138 What a full disk has used up is filled again once the delivery is idle",
+        arguments: [false, true])
+    func restored(wasUsedUp: Bool) async throws {
+        let lab = try OutboxLab()
+        let outbox = try await lab.open()
+        let reserve = OutboxPaths(folder: lab.path).reserve
+        if wasUsedUp {
+            let receipt = try await outbox.enqueue(OutboxRequest(to: "http://127.0.0.1:1/x"))
+            try await outbox.remove([receipt.id])
+            reserve.release()
+            #expect(size(reserve.path) == 0)
+        }
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        await outbox.close()
+        // An outbox that never had a request has none.
+        #expect(size(reserve.path) >= (wasUsedUp ? DiskReserve.size : 0))
+        #expect((DatabaseFile.size(reserve.path) != nil) == wasUsedUp)
     }
 
     /// Whether a thread waits for its lock (proc_locks(5): a line with an arrow).
