@@ -62,6 +62,7 @@ extension OutboxEngine {
                 if isAhead { try tables.bringBack(to: day) }
                 try tables.store(waits: reasons)
             }
+            mark(.all)
         }
         return reasons.isEmpty && !isAhead
             ? nil : isAhead ? now + 1 : LocalDay.next(after: now, LocalZone.offset)

@@ -80,7 +80,9 @@ extension OutboxEngine {
         for number in following.followers.keys.sorted() { unfollow(number, isOver: true) }
     }
 
-    private func mark(_ scope: OutboxEvent.Scope) {
+    /// The next look compares these entries with what was reported.
+    func mark(_ scope: OutboxEvent.Scope) {
+        guard !following.isEmpty else { return }
         switch scope {
         case .none: return
         case .all: following.touchesAll = true

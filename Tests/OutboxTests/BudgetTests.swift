@@ -44,13 +44,13 @@ import Testing
         try await lab.outbox.open { $0.budgets["samples"] = budget }
     }
 
-    private func manager() -> URLSessionManager {
+    private func manager(_ answer: Answer = .status(200)) -> URLSessionManager {
         var queue = RequestQueue.Settings()
         queue.follows = .provider(network)
         let sent = lab.sent
         return URLSessionManager(queue: queue, responseSerializer: HTTPResponseSerializer()) { request in
             sent.append(request)
-            return .status(200)
+            return answer
         }
     }
 
@@ -69,39 +69,48 @@ import Testing
         network.become(.wired, isExpensive: true)
         let outbox = try await open(LaneBudget(requestsPerDay: 2))
         try await outbox.startDelivery(with: manager())
+        let reported = EventLog<String>()
+        let reader = Task {
+            for await change in outbox.changes(lane: "samples") {
+                if let hold = change.hold { reported.append(hold) }
+            }
+        }
         let receipts = try await outbox.enqueue(samples(0..<4))
         try await lab.outbox.delivered(receipts[1].id)
         // Another lane goes on, after which this one would have.
         let other = try await outbox.enqueue(BatchLab.sample(9, lane: "other"))
         try await lab.outbox.delivered(other.id)
         #expect(lab.bodies == ["0", "1", "9"])
-        #expect(
-            try await held(outbox, 2) == "budget: 2 of 2 requests used today on expensive paths")
-        #expect(try await held(outbox, 3) == held(outbox, 2))
+        let reason = "budget: 2 of 2 requests used today on expensive paths"
+        #expect(try await held(outbox, 2) == reason)
+        #expect(try await held(outbox, 3) == reason)
+        #expect(await reported.wait(forCount: 2) == [reason, reason])
         network.become(.wifi)
         try await lab.outbox.delivered(receipts[3].id)
         #expect(lab.bodies == ["0", "1", "9", "2", "3"])
         #expect(try await outbox.counts().waiting == 0)
         await outbox.close()
+        await reader.value
     }
 
     @Test("OBX-244 Bytes are counted with what is answered, and what was spent is known after a restart")
     func bytes() async throws {
         network.become(.wired, isExpensive: true)
-        // A request with its answer has at least 100 bytes, and less than 1,000.
-        let outbox = try await open(LaneBudget(bytesPerDay: 100))
-        try await outbox.startDelivery(with: manager())
+        // A request has less than 1,000 bytes, its answer more than the day's.
+        let budget = LaneBudget(bytesPerDay: 3_000)
+        let outbox = try await open(budget)
+        try await outbox.startDelivery(with: manager(.text(String(repeating: "x", count: 5_000))))
         let receipts = try await outbox.enqueue(samples(0..<2))
         try await lab.outbox.delivered(receipts[0].id)
         await outbox.close()
-        let next = try await open(LaneBudget(bytesPerDay: 100))
+        let next = try await open(budget)
         try await next.startDelivery(with: manager())
         let other = try await next.enqueue(BatchLab.sample(9, lane: "other"))
         try await lab.outbox.delivered(other.id)
         #expect(lab.bodies == ["0", "9"])
         let reason = try #require(try await held(next, 1))
         #expect(
-            reason.hasPrefix("budget: ") && reason.hasSuffix("of 100 bytes used today on expensive paths"))
+            reason.hasPrefix("budget: ") && reason.hasSuffix("of 3 kB used today on expensive paths"))
         await next.close()
         let rich = try await open(LaneBudget(bytesPerDay: 10_000))
         try await rich.startDelivery(with: manager())
@@ -134,16 +143,24 @@ import Testing
     func becomesExpensive() async throws {
         network.become(.wired, isExpensive: true)
         let outbox = try await open(LaneBudget(requestsPerDay: 1))
-        try await outbox.startDelivery(with: manager())
-        let receipts = try await outbox.enqueue(samples(0..<2))
-        try await lab.outbox.delivered(receipts[0].id)
+        let manager = self.manager()
+        let (holds, reader) = OutboxLab.holdReasons(of: manager)
+        defer { reader.cancel() }
+        try await outbox.startDelivery(with: manager)
+        let first = try await outbox.enqueue(samples(0..<1))
+        try await lab.outbox.delivered(first[0].id)
+        network.become(.wifi)
         network.become(.unreachable)
+        // The last path did not cost, so the manager gets the second, and has the next path to send it by.
+        let second = try await outbox.enqueue(samples(1..<2))
+        await holds.wait(forCount: 1)
         let other = try await outbox.enqueue(BatchLab.sample(9, lane: "other"))
         network.become(.wired, isExpensive: true)
         try await lab.outbox.delivered(other.id)
         #expect(lab.bodies == ["0", "9"])
+        #expect(try await held(outbox, 1) == "budget: 1 of 1 requests used today on expensive paths")
         network.become(.wifi)
-        try await lab.outbox.delivered(receipts[1].id)
+        try await lab.outbox.delivered(second[0].id)
         await outbox.close()
     }
 

@@ -33,7 +33,7 @@ import Testing
         try await outbox.startDelivery(with: manager())
         let receipt = try await outbox.enqueue(
             lab.request("/fault/stall?n=400000&after=150000&times=1", fault: true))
-        _ = try await lab.part(of: 150_000)
+        try await lab.part(of: 150_000)
         // Only the budget ends the attempt: the server is silent, and there is time.
         _ = try await lab.lab.origin.wait(for: lab.account, [.active: 0])
         let hold = try await lab.hold(of: receipt.id, in: outbox)
@@ -80,10 +80,22 @@ import Testing
 extension DownloadLab {
     /// Waits until an entry says why it waits.
     func hold(of id: OutboxID, in outbox: RequestOutbox) async throws -> String {
-        for _ in 0..<6_000 {
-            if let hold = try await outbox.entry(id)?.hold { return hold }
-            try await Task.sleep(for: .milliseconds(10))
+        let holds = EventLog<String>()
+        let reader = Task {
+            for await change in outbox.changes(of: id) { if let hold = change.hold { holds.append(hold) } }
         }
-        throw LabError("entry \(id) does not wait")
+        defer { reader.cancel() }
+        guard let hold = await holds.wait(forCount: 1).first else { throw LabError("\(id) does not wait") }
+        return hold
+    }
+}
+
+extension OutboxChange {
+    /// Why an entry that waits does so.
+    var hold: String? {
+        switch self {
+        case .present(let entry), .changed(let entry): entry.hold
+        default: nil
+        }
     }
 }

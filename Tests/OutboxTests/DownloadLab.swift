@@ -63,16 +63,20 @@ struct DownloadLab: Sendable {
         }
     }
 
-    /// Waits until the folder has other names than parts, or a part of at least so many bytes.
-    func part(of bytes: Int) async throws -> String {
-        for _ in 0..<6_000 {
-            for name in folder.names
-            where name.hasPrefix(DownloadPath.partPrefix) && !name.contains(".resume") {
+    /// Waits until the folder has a part of at least so many bytes.
+    func part(of bytes: Int) async throws {
+        try await FolderWatch(folder.path).wait { [folder] in
+            let isThere = folder.names.contains { name in
                 var status = stat()
-                if stat(folder(name), &status) == 0, status.st_size >= bytes { return name }
+                return name.hasPrefix(DownloadPath.partPrefix) && !name.contains(".resume")
+                    && stat(folder(name), &status) == 0 && status.st_size >= bytes
             }
-            try await Task.sleep(for: .milliseconds(10))
+            return isThere ? () : nil
         }
-        throw LabError("no part of \(bytes) bytes in \(folder.names)")
+    }
+
+    /// Waits until the folder has these names alone.
+    func names(_ names: [String]) async throws {
+        try await FolderWatch(folder.path).wait { [folder] in folder.names == names ? () : nil }
     }
 }

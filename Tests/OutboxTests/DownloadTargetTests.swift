@@ -180,14 +180,11 @@ import Testing
             if case .postponed(receipt.id, let reason, _) = event { reason } else { nil }
         }
         #expect(reason.hasPrefix("no room: needs 3 MB, 1.") && reason.hasSuffix(" MB free"), "\(reason)")
-        for _ in 0..<1_000 where try await outbox.entry(receipt.id)?.hold == nil {
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        #expect(try await outbox.entry(receipt.id)?.hold == reason)
         // It looks again and again, and says so once.
+        let watch = try await FolderWatch(lab.lab.outbox.path)
         let look = try await outbox.entry(receipt.id)?.nextAttempt
-        for _ in 0..<1_000 where try await outbox.entry(receipt.id)?.nextAttempt == look {
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        try await watch.wait { try await outbox.entry(receipt.id)?.nextAttempt == look ? nil : () }
         let reports = lab.lab.outbox.events.elements.count { if case .postponed = $0 { true } else { false } }
         #expect(reports == 1)
         let asked = try await lab.lab.origin.count(lab.account)

@@ -82,7 +82,7 @@ import Testing
         try Database(path).execute(Self.sixth)
     }
 
-    @Test("OBX-010 A file of the sixth version is upgraded in one transaction, and everything is found in it")
+    @Test("OBX-010 A file of the sixth version is upgraded, and everything is found in it")
     func sixthVersion() async throws {
         try makeFile()
         let outbox = try await lab.open { $0.usesStoredLimits = true }

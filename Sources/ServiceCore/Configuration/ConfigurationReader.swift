@@ -105,6 +105,19 @@ package struct ConfigurationReader {
                 source: sources["metrics.file"] ?? "", key: "metrics.file",
                 "\"\(configuration.metrics.file)\" has to end with .prom, or no collector reads it")
         }
+        checkLanes("outbox.batch", configuration.outbox.batch.compactMap { BatchSetting($0)?.lane })
+        checkLanes("outbox.budget", configuration.outbox.budget.compactMap { BudgetSetting($0)?.lane })
+    }
+
+    /// Reports the lanes of which a list speaks more than once: only one of their rules would hold.
+    private mutating func checkLanes(_ key: String, _ lanes: [String]) {
+        var known: Set<String> = []
+        let repeated = lanes.filter { !known.insert($0).inserted }
+        for lane in Set(repeated).sorted() {
+            fail(
+                source: sources[key] ?? "", key: key,
+                "lane \"\(lane)\" is in the list twice; write all of it into one text")
+        }
     }
 
     private mutating func set(_ option: ServiceOption, _ value: TOMLValue, _ source: String, key: String?) {

@@ -132,6 +132,33 @@ struct ConfigurationReaderTests {
         }
     }
 
+    @Test("OBX-251 two rules or two budgets for one lane are a mistake, in the file and as options")
+    func repeatedLanes() {
+        let reader = read(
+            """
+            [outbox]
+            batch = ["a%20b=array", "c=lines", "a b=lines age:10s", "a b=array"]
+            budget = ["a=bytes:1", "b=bytes:1", "a=requests:1"]
+            """)
+        let twice = "is in the list twice; write all of it into one text"
+        #expect(
+            reader.problems.map(\.description) == [
+                "reach.toml:2: outbox.batch: lane \"a b\" \(twice)",
+                "reach.toml:3: outbox.budget: lane \"a\" \(twice)",
+            ])
+        var plain = ConfigurationReader()
+        plain.read(arguments: ["--outbox-batch", "a=array,a=lines"])
+        plain.finish()
+        #expect(
+            plain.problems.map(\.description) == ["--outbox-batch: outbox.batch: lane \"a\" \(twice)"])
+        // A later source takes the place of an earlier one's whole list.
+        var layers = ConfigurationReader()
+        layers.read(file: "f", Array("[outbox]\nbatch = [\"a=array\"]".utf8))
+        layers.read(arguments: ["--outbox-batch", "a=lines"])
+        layers.finish()
+        #expect(layers.problems == [] && layers.configuration.outbox.batch == ["a=lines"])
+    }
+
     @Test(
         "each problem names file, line, key, and what is allowed",
         arguments: [

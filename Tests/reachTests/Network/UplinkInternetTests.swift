@@ -129,9 +129,11 @@ struct UplinkInternetTests {
     private func probingService(_ file: String) async throws -> (lab: ServeLab, server: RunningProgram) {
         try "[probe]\nurl = \"http://10.0.0.1:8080/ok\"\nstatus = 204\n".write(
             toFile: file, atomically: true, encoding: .utf8)
-        let lab = try await ServeLab(.f2, options: ["--config", file])
-        try await lab.lab.far.ip("addr add 10.0.0.1/32 dev lo")
-        return (lab, try await lab.lab.startOrigin())
+        let network = try await NetworkLab(.f2)
+        try await network.far.ip("addr add 10.0.0.1/32 dev lo")
+        // Listens before the service asks for the first time: the second time is a while after a failure.
+        let server = try await network.startOrigin()
+        return (try await ServeLab(in: network, options: ["--config", file]), server)
     }
 
     @Test("UPL-450 status and watch beside a service: what it has found, and what it was told of costs")
@@ -204,6 +206,7 @@ struct UplinkInternetTests {
             })
         // The service ends, and its successor finds something else.
         server.terminate()
+        _ = try await server.status()
         lab.service.terminate()
         _ = try await lab.service.status()
         let successor = try await run.start(lab.command)

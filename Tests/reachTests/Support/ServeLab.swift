@@ -23,11 +23,21 @@ final class ServeLab: Sendable {
     ///   - environment: more variables, as `NAME=value`.
     ///   - state: its state directory; nil for one of its own.
     ///   - wrapper: a command that starts the program.
-    init(
+    convenience init(
         _ fixture: NetworkLab.Fixture = .f1, environment: [String] = [], wrapper: [String] = [],
         state: String? = nil, options: [String] = []
     ) async throws {
-        lab = try await NetworkLab(fixture)
+        try await self.init(
+            in: NetworkLab(fixture), environment: environment, wrapper: wrapper, state: state,
+            options: options)
+    }
+
+    /// The same in a network that is there, perhaps with servers that the service asks as soon as it runs.
+    init(
+        in lab: NetworkLab, environment: [String] = [], wrapper: [String] = [], state: String? = nil,
+        options: [String] = []
+    ) async throws {
+        self.lab = lab
         var template = Array("\(TemporaryFolder.path)/serve.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw LabError("mkdtemp", errno: errno) }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
