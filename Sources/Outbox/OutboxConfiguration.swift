@@ -50,6 +50,9 @@ public struct OutboxConfiguration: Sendable, Configurable {
     /// The largest database, in bytes, that is checked before it is used.
     package var largestCheckedAtOnce = DatabaseCheck.largestAtOnce
 
+    /// Whether the kernel is asked to tell of changes; if false, as where it refuses.
+    package var watchesLog = true
+
     /// The defaults.
     public init() {}
 

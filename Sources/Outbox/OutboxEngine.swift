@@ -96,9 +96,13 @@ final class OutboxEngine {
 
     func startWatching() {
         watch?.end()
+        watch = nil
         file.hasMoved = false
         let log = file.paths.database + (file.database.journalMode == "wal" ? "-wal" : "")
-        watch = DatabaseWatcher(log, on: reactor) { [weak self] in self?.logChanged() }
+        if configuration.watchesLog {
+            watch = DatabaseWatcher(log, on: reactor) { [weak self] in self?.logChanged() }
+        }
+        if watch == nil { look(after: Self.lookPeriod) }
     }
 
     /// A process, perhaps this one, writes to the database.
@@ -107,17 +111,27 @@ final class OutboxEngine {
     /// each look.
     private func logChanged() {
         guard !isLookDue else { return }
-        let now = Reactor.now
-        guard now - file.written < Self.lookPause else { return fileChanged() }
+        guard Reactor.now - file.written >= Self.lookPause else { return look(after: Self.lookPause) }
+        fileChanged()
+    }
+
+    /// Looks for changes of others; later also for a watch if there is none.
+    private func look(after pause: Int64) {
+        guard !isLookDue else { return }
         isLookDue = true
-        _ = reactor.schedule(at: now + Self.lookPause) { [weak self] in
-            self?.isLookDue = false
-            self?.fileChanged()
+        _ = reactor.schedule(at: Reactor.now + pause) { [weak self] in
+            guard let self, !isClosed else { return }
+            isLookDue = false
+            fileChanged()
+            if watch == nil { startWatching() }
         }
     }
 
     /// In nanoseconds.
     private static let lookPause: Int64 = 5_000_000
+    /// The interval of looks without a watch: a user has 128 of them unless the system is told otherwise
+    /// (inotify(7)).
+    private static let lookPeriod: Int64 = 1_000_000_000
 
     /// A process, perhaps this one, has written to the database.
     private func fileChanged() {

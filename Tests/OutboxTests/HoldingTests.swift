@@ -127,12 +127,20 @@ import Testing
         await outbox.close()
     }
 
-    @Test("A pause holds everything, whichever process it comes from, and survives a restart")
-    func pause() async throws {
-        let (deliverer, other) = (try await lab.open(), try await lab.open())
+    @Test(
+        "A pause holds everything, whichever process it comes from, and survives a restart; OBX-139 also where the kernel gives no watch",
+        arguments: [true, false])
+    func pause(isWatched: Bool) async throws {
+        let deliverer = try await lab.open { $0.watchesLog = isWatched }
+        let other = try await lab.open()
+        let pauses = EventLog<Bool>()
+        let observation = deliverer.observe { event in
+            if case .paused(let isPaused) = event { pauses.append(isPaused) }
+        }
+        defer { observation.cancel() }
         try await deliverer.startDelivery(with: OutboxLab.manager())
         try await other.pause()
-        try await lab.wait { event -> Bool? in if case .paused(true) = event { true } else { nil } }
+        #expect(await pauses.wait(forCount: 1) == [true])
         let receipt = try await deliverer.enqueue(lab.request(0))
         #expect(try await other.counts().isPaused)
         #expect(try await lab.origin.count(lab.account) == 0)

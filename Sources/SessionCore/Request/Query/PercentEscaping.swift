@@ -19,6 +19,8 @@ public enum PercentEscaping {
 
     /// Appends the escaped bytes.
     package static func append(_ source: Span<UInt8>, to bytes: inout [UInt8], spaceAsPlus: Bool = false) {
+        // Appending nothing would write to the empty array that all threads share.
+        guard !source.isEmpty else { return }
         // Reserves the longest outcome: appending byte by byte to an array costs several times as much.
         bytes.append(addingCapacity: 3 * source.count) { output in
             for index in source.indices {
