@@ -18,7 +18,7 @@ struct DiskReserve: Sendable {
     func ensure() throws(OutboxError) {
         if isFull { return }
         // An attempt that does not fit would use up all free space for an instant and fail other processes.
-        guard hasRoom else { throw failure(ENOSPC) }
+        guard hasRoom() else { throw failure(ENOSPC) }
         let file = try LockFile(path)
         file.lockExclusive()
         // Another process has come first.
@@ -40,10 +40,8 @@ struct DiskReserve: Sendable {
 
     private var isFull: Bool { (DatabaseFile.size(path) ?? 0) >= Self.size }
 
-    private var hasRoom: Bool { hasRoom(beside: 0) }
-
     /// Whether it fits and leaves space for other processes, once so many bytes are free that are not yet.
-    private func hasRoom(beside bytes: Int64) -> Bool {
+    private func hasRoom(freeing bytes: Int64 = 0) -> Bool {
         var room = statvfs()
         guard statvfs(PrivateFile.folder(of: path), &room) == 0 else { return true }
         let free = UInt64(room.f_bavail) * UInt64(room.f_frsize) + UInt64(clamping: bytes)
@@ -53,7 +51,7 @@ struct DiskReserve: Sendable {
     /// Whether it was released, and can be filled again once so many bytes more are free.
     func canBeRestored(freeing bytes: Int64) -> Bool {
         guard let size = DatabaseFile.size(path), size < Self.size else { return false }
-        return hasRoom(beside: bytes)
+        return hasRoom(freeing: bytes)
     }
 
     private func failure(_ code: Int32) -> OutboxError {
