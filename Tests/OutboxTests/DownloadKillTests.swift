@@ -23,7 +23,7 @@ import Testing
 
     /// - Parameter descriptors: how many more are open, so that those of the program have other numbers.
     private func drill(
-        _ url: String, sha256: String = "", bytes: Int = 0, descriptors: Int = 0, mirrors: String...
+        _ url: String, sha256: String = "", bytes: Int = 0, descriptors: Int = 0, mirrors: [String] = []
     ) async throws -> ProgramResult {
         let more = (3..<3 + descriptors).map { " \($0)</dev/null" }.joined()
         return try await origin.run(
@@ -61,13 +61,47 @@ import Testing
         let other = OutboxLab.account()
         let end = try await drill(
             origin.faultURL("/fault/cut?n=400000&after=50000&kind=close&key=\(account)"),
-            sha256: try DownloadLab.sum(bytes), mirrors: origin.url("/range/400000?key=\(other)"))
+            sha256: try DownloadLab.sum(bytes), mirrors: [origin.url("/range/400000?key=\(other)")])
         #expect(end.text.contains("told \(fetched("file")) 400000\n"), "\(end.text) \(end.errors)")
         #expect(content == bytes && fetched.names == ["file"])
         let (here, there) = (
             try await origin.statistics(account).sent, try await origin.statistics(other).sent
         )
         #expect(here == 150_000 && there == 250_000, "\(here) and \(there)")
+    }
+
+    /// Fetches 150,000 bytes of 400,000, is killed, and finds zeros instead, as many as the whole has.
+    private func spoil(_ url: String, _ sum: String, _ mirrors: [String] = []) async throws {
+        let first = try await drill(url, sha256: sum, bytes: 150_000, mirrors: mirrors)
+        #expect(first.status == .killed(signal: SIGKILL), "\(first.text) \(first.errors)")
+        let part = try #require(fetched.names.first { !$0.hasSuffix(".resume") })
+        try Data(repeating: 0, count: 400_000).write(to: URL(filePath: fetched(part)))
+    }
+
+    @Test("OBX-348 What was fetched and was spoiled since is fetched again")
+    func spoiled() async throws {
+        let bytes = OriginContent.bytes(0..<400_000)
+        let sum = try DownloadLab.sum(bytes)
+        let url = origin.faultURL("/fault/stall?n=400000&after=150000&times=1&key=\(account)")
+        try await spoil(url, sum)
+        let second = try await drill(url, sha256: sum)
+        #expect(second.text.hasSuffix("told \(fetched("file")) 400000\nsent 1\ndone\n"), "\(second.text)")
+        #expect(content == bytes && fetched.names == ["file"])
+    }
+
+    @Test("OBX-349 A URL that was not asked is not struck for the spoiled content of another")
+    func spoiledByOther() async throws {
+        let bytes = OriginContent.bytes(0..<400_000)
+        let sum = try DownloadLab.sum(bytes)
+        // The first URL fails twice; the mirror's second content is another, for which it is struck.
+        let url = origin.faultURL("/fault/cut?n=400000&after=0&times=2&kind=rst&key=\(account)")
+        let mirror = origin.faultURL(
+            "/fault/stall?n=400000&after=150000&times=1&change=1&key=\(OutboxLab.account())")
+        try await spoil(url, sum, [mirror])
+        let second = try await drill(url, sha256: sum, mirrors: [mirror])
+        #expect(second.text.hasSuffix("told \(fetched("file")) 400000\nsent 1\ndone\n"), "\(second.text)")
+        #expect(content == bytes && fetched.names == ["file"])
+        #expect(try await origin.count(account) == 3)
     }
 
     @Test(

@@ -9,13 +9,20 @@ import Synchronization
 ///
 /// Called on the transfer's own thread.
 final class DownloadWatch: Sendable {
+    /// What the last request of this attempt was for.
+    private enum Asked {
+        /// None was sent: the part of an earlier attempt looked whole.
+        case nothing
+        case rest
+        case whole
+    }
+
     private struct State {
         var strikes: MirrorStrikes
         var total: Int64?
         /// Why there is no room.
         var shortfall: String?
-        /// A request for missing bytes was sent.
-        var hasAskedForRest = false
+        var asked = Asked.nothing
     }
 
     private let state: Mutex<State>
@@ -41,8 +48,8 @@ final class DownloadWatch: Sendable {
     func ended(_ error: SessionError, _ response: SessionResponse?, isOnly: Bool) {
         let verdict = judge(error, response)
         state.withLock { state in
-            // Perhaps the part was of an older version: the next attempt begins anew.
-            let isJoined = error.code == .checksumMismatch && isOnly && state.hasAskedForRest
+            // Perhaps the part was spoiled or of an older version: the next attempt begins anew.
+            let isJoined = error.code == .checksumMismatch && isOnly && state.asked != .whole
             state.strikes.failed(verdict, isJoined: isJoined)
         }
     }
@@ -53,11 +60,13 @@ final class DownloadWatch: Sendable {
             case .sent(let request):
                 state.withLock { state in
                     state.strikes.asked(request.url)
-                    if request.headerFields[.range] != nil { state.hasAskedForRest = true }
+                    state.asked = request.headerFields[.range] == nil ? .whole : .rest
                 }
             case .mirror(let url, let error):
                 let verdict = judge(error, error.response)
-                state.withLock { $0.strikes.failed(verdict, next: url) }
+                state.withLock { state in
+                    state.strikes.failed(verdict, next: url, isJoined: state.asked == .nothing)
+                }
             case .received(let response): if !hasRoom(response) { task.cancel() }
             default: break
             }

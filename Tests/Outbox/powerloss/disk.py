@@ -10,6 +10,7 @@ import os
 import shutil
 import struct
 import subprocess
+import uuid
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 HEAD = struct.Struct("=QQQ")
@@ -91,8 +92,9 @@ class Folder(File):
 
 class Disk:
     def __init__(self, path, journal, recorder):
-        self.path, self.journal, self.recorder = os.path.realpath(path), journal, recorder
+        self.path, self.journal, self.recorder, self.boot = os.path.realpath(path), journal, recorder, f"{journal}.boot"
         self.losses = self.dropped = self.interrupted = 0
+        self.start()
         self.begin()
 
     def __str__(self):
@@ -109,7 +111,13 @@ class Disk:
         return {
             **({"REACH_POWERLOSS_KILL": str(last_sync)} if last_sync else {}),
             "LD_PRELOAD": self.recorder, "REACH_POWERLOSS_FOLDER": self.path, "REACH_POWERLOSS_JOURNAL": self.journal,
+            "REACH_POWERLOSS_BOOT": self.boot,
             **({"REACH_POWERLOSS_IGNORE": ignores} if ignores else {})}
+
+    def start(self):
+        """The machine starts: its programs see another boot."""
+        with open(self.boot, "w") as file:
+            file.write(f"{uuid.uuid4()}\n")
 
     def begin(self):
         """All that is in the folder is on the disk."""
@@ -252,4 +260,5 @@ class Disk:
             else:
                 with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                     file.write(content)
+        self.start()
         self.begin()

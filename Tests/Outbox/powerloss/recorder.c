@@ -7,6 +7,8 @@
 //     REACH_POWERLOSS_JOURNAL  the file of the records
 //     REACH_POWERLOSS_KILL     a number: the process is killed right before this sync, where most is at stake
 //     REACH_POWERLOSS_IGNORE   "files", "folders" or "all": their syncs count for nothing
+//     REACH_POWERLOSS_BOOT     a file that programs read as the kernel's boot_id (random(4)), which changes
+//                              with a loss of power
 //
 // A sync has a record before it and one after it: with the second, what was recorded before the first is on
 // the disk. Not recorded: symbolic links, modes, owners, O_SYNC, and changes past these functions; `disk.py`
@@ -40,6 +42,8 @@ static void append_name(char kind, uint64_t file, const struct entry *at) {
 
 static int opened(int base, const char *path, int flags, mode_t mode) {
     struct entry at;
+    const char *boot = getenv("REACH_POWERLOSS_BOOT");
+    if (boot && strcmp(path, "/proc/sys/kernel/random/boot_id") == 0) path = boot;
     bool is_nameless = (flags & O_TMPFILE) == O_TMPFILE;
     if (!(flags & (O_CREAT | O_TRUNC) || is_nameless) || !locate(base, path, &at)) {
         return call(SYS_openat, base, path, flags, mode);
