@@ -4,7 +4,7 @@ import EventLoop
 import SessionManager
 import Storage
 
-// Outcomes of deliveries, and starting and stopping delivery.
+// What becomes of an entry after an attempt to deliver it.
 extension OutboxEngine {
     func completed(_ outcome: DeliveryOutcome?, _ pending: PendingDelivery) {
         let uplink = inFlight.removeValue(forKey: pending.id)?.uplink
@@ -79,16 +79,6 @@ extension OutboxEngine {
         if inFlight.isEmpty { endStopping() }
         startReady()
         if inFlight.isEmpty { tidy() }
-    }
-
-    /// Fills the reserve and shrinks the database while nothing is in flight.
-    private func tidy() {
-        guard !isClosed else { return }
-        // Without room for it, the next request or delivery tries again.
-        try? file.restoreReserve()
-        guard mayCompact else { return }
-        // A full disk, for instance: the next process that opens the file tries again.
-        if (try? file.compact(spare: configuration.spareSpace)) == nil { mayCompact = false }
     }
 
     /// Removes old results now and then: their order is looked up anew each time.
@@ -238,117 +228,5 @@ extension OutboxEngine {
         guard let record = refusals.delivered(by: origin) else { return [] }
         try tables.remove(hold: origin)
         return record.isStopped ? [.released(origin)] : []
-    }
-
-    // MARK: Delivery
-
-    func start(_ manager: URLSessionManager) throws(OutboxError) {
-        guard !isClosed else { throw OutboxError(.closed, "the outbox was closed") }
-        if machine.isRunning {
-            guard self.manager !== manager else { return }
-            throw OutboxError(.deliveredElsewhere, "another manager of this process delivers already")
-        }
-        try file.paths.checkDelivery()
-        let lock = try LockFile(file.paths.deliveryLock)
-        guard lock.acquire() else {
-            let who = lock.holder.map { "process \($0)" } ?? "another process"
-            throw OutboxError(
-                .deliveredElsewhere, "\(who) delivers from \(file.paths.folder) already",
-                advice: "enqueue and list here, and leave the delivery to it")
-        }
-        // A failure below releases the lock.
-        let bodies = bodies
-        var (records, last) = ([OriginRefusals.Record](), OutboxID(rawValue: 0))
-        try file.write { (database) throws(StorageError) in
-            let tables = OutboxTables(database)
-            if !file.isLarge { try tables.checkLanes() }
-            try tables.fillOrigins()
-            try tables.forgetHolds()
-            try tables.forgetOpenings()
-            try tables.forgetBatches()
-            try tables.makeHeldDownloadsDue()
-            records = try tables.refusals()
-            last = try tables.lastEntry()
-            try bodies.sweep { (name) throws(StorageError) in
-                try database.first("SELECT 1 FROM contents WHERE file = ?", [.text(name)]) { _ in true }
-                    ?? false
-            }
-        }
-        if file.isLarge { check(.lanes) }
-        try readPause()
-        refusals = OriginRefusals(configuration.retries, records)
-        lastOfOthers = last
-        if let reason = PlainHolds.reason(internet) {
-            try file.write { (database) throws(StorageError) in try OutboxTables(database).holdPlain(reason) }
-        }
-        self.lock = consume lock
-        self.manager = manager
-        _ = machine.started()
-        broadcaster.publish(.delivering(true))
-        for record in records where record.isStopped {
-            broadcaster.publish(
-                .held(record.origin, reason: record.reason, until: WallClock.date(record.until)))
-        }
-        startReady()
-        if inFlight.isEmpty { tidy() }
-    }
-
-    /// Cancels the deliveries in flight; the lock is released after the last one.
-    func stop() {
-        guard machine.stopped() else { return }
-        for delivery in inFlight.values { delivery.work.cancel() }
-        wake(after: nil)
-        if inFlight.isEmpty { endStopping() }
-    }
-
-    func endStopping() {
-        if lock != nil {
-            guard !machine.isRunning, inFlight.isEmpty, outcomes.isEmpty else { return }
-            lock = nil
-            manager = nil
-            broadcaster.publish(.delivering(false))
-        }
-        for waiter in stopWaiters { waiter.resume() }
-        stopWaiters = []
-    }
-
-    /// The network is back: entries that failed because of it are due at once.
-    func networkIsBack() {
-        guard machine.isRunning, !isClosed else { return }
-        do throws(OutboxError) {
-            try file.write { (database) throws(StorageError) in try OutboxTables(database).makeDue(.network) }
-        } catch { report(error, .reading) }
-        startReady()
-    }
-
-    // MARK: Waiters
-
-    func answerWaiters() {
-        let asked = waiters
-        waiters = []
-        for waiter in asked { answer(waiter) }
-    }
-
-    func answer(_ waiter: SettlementWaiter) {
-        if waiter.isForgotten { return waiter.end(.failure(CancellationError())) }
-        let id = waiter.id
-        do throws(OutboxError) {
-            guard !isClosed else { throw OutboxError(.closed, "the outbox was closed") }
-            let settlement = try file.read { (database) throws(StorageError) -> OutboxSettlement? in
-                let tables = OutboxTables(database)
-                if let entry = try tables.entry(id) { return entry.state == .dead ? .dead(entry) : nil }
-                return try tables.result(id).map { .left($0) } ?? .unknown
-            }
-            if let settlement { return waiter.end(.success(settlement)) }
-            waiters.append(waiter)
-        } catch {
-            waiter.end(.failure(error))
-        }
-    }
-
-    func forget(_ waiter: SettlementWaiter) {
-        waiter.isForgotten = true
-        waiters.removeAll { $0 === waiter }
-        waiter.end(.failure(CancellationError()))
     }
 }

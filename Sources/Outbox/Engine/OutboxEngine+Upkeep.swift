@@ -82,4 +82,14 @@ extension OutboxEngine {
         for event in events { broadcaster.publish(event) }
         if !found.expired.isEmpty || !found.outdated.isEmpty { answerWaiters() }
     }
+
+    /// Fills the reserve and shrinks the database while nothing is in flight.
+    func tidy() {
+        guard !isClosed else { return }
+        // Without room for it, the next request or delivery tries again.
+        try? file.restoreReserve()
+        guard mayCompact else { return }
+        // A full disk, for instance: the next process that opens the file tries again.
+        if (try? file.compact(spare: configuration.spareSpace)) == nil { mayCompact = false }
+    }
 }

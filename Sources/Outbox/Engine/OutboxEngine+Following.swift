@@ -170,4 +170,35 @@ extension OutboxEngine {
             follower.report(.progress(pending.id, sent: sent, total: total))
         }
     }
+
+    // MARK: Waiting for the end of one entry
+
+    func answerWaiters() {
+        let asked = waiters
+        waiters = []
+        for waiter in asked { answer(waiter) }
+    }
+
+    func answer(_ waiter: SettlementWaiter) {
+        if waiter.isForgotten { return waiter.end(.failure(CancellationError())) }
+        let id = waiter.id
+        do throws(OutboxError) {
+            guard !isClosed else { throw OutboxError(.closed, "the outbox was closed") }
+            let settlement = try file.read { (database) throws(StorageError) -> OutboxSettlement? in
+                let tables = OutboxTables(database)
+                if let entry = try tables.entry(id) { return entry.state == .dead ? .dead(entry) : nil }
+                return try tables.result(id).map { .left($0) } ?? .unknown
+            }
+            if let settlement { return waiter.end(.success(settlement)) }
+            waiters.append(waiter)
+        } catch {
+            waiter.end(.failure(error))
+        }
+    }
+
+    func forget(_ waiter: SettlementWaiter) {
+        waiter.isForgotten = true
+        waiters.removeAll { $0 === waiter }
+        waiter.end(.failure(CancellationError()))
+    }
 }
