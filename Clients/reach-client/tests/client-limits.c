@@ -212,6 +212,8 @@ static bool try_with(int allocations)
     reach_wait_options wait = {.size = sizeof wait, .interfaces = list};
     reach_request request = {
         .size = sizeof request, .url = "http://x/", .headers = headers, .body = "abc", .body_length = 3};
+    reach_request file = {.size = sizeof file, .url = "http://x/"};
+    reach_fetch fetch = {.size = sizeof fetch, .file = "/a", .mirrors = list};
     lab_open(&lab);
     lab_listen(&lab);
     reach_client_free(lab.client);
@@ -223,6 +225,7 @@ static bool try_with(int allocations)
         failed += reach_client_explain(lab.client, "h", 0, lab_answered, &lab, NULL) != 0;
         failed += reach_client_wait(lab.client, &wait, 1000, lab_answered, &lab, NULL) != 0;
         failed += reach_client_enqueue(lab.client, &request, 0, lab_answered, &lab, NULL) != 0;
+        failed += reach_client_enqueue_fetch(lab.client, &file, &fetch, 0, lab_answered, &lab, NULL) != 0;
         failed += reach_client_call(lab.client, "A", "{\"a\":[1]}", 0, lab_answered, &lab, NULL) != 0;
         reach_client_dispatch(lab.client);
         const char *replies[] = {
