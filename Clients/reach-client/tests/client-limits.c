@@ -35,6 +35,7 @@ static void nothing_is_no_crash(void)
     EXPECT_TEXT(reach_reply_message(NULL), "");
     EXPECT(!reach_reply_json(NULL, NULL) && !reach_reply_parameters(NULL) && !reach_reply_report(NULL));
     EXPECT(!reach_reply_entry_id(NULL) && !reach_reply_entry(NULL, 0) && !reach_entry_value(NULL));
+    EXPECT(!reach_reply_file(NULL) && reach_reply_file_bytes(NULL) == 0 && !reach_entry_file(NULL));
     EXPECT_INT(reach_reply_outcome(NULL), REACH_OUTCOME_NONE);
     EXPECT_INT(reach_report_status(report), REACH_STATUS_UNKNOWN);
     EXPECT_TEXT(reach_report_reason(report), "");
