@@ -58,7 +58,8 @@ def source(root, version, work, packages, epoch):
 
 def build(tree, environment):
     """The program, built as for a device and without a network. No path of this machine's gets into it."""
-    flags = run(tree / "packaging/device/flags", "--packaged", within=tree, environment=environment, why="packaging/device/flags fails")[0].splitlines()
+    flags = run(tree / "packaging/device/flags", "--packaged", "--no-property-lists", within=tree, environment=environment,
+                why="packaging/device/flags fails")[0].splitlines()
     used = tree / ".build/reach.map"
     options = ["-c", "release", *flags, "-Xswiftc", "-file-prefix-map", "-Xswiftc", f"{tree}=.", "-Xcc", f"-ffile-prefix-map={tree}=.",
                "-Xlinker", f"-Map={used}"]
@@ -68,7 +69,7 @@ def build(tree, environment):
         raise Refused(f"the program has parts of {', '.join(unknown)} inside, which packaging/releasing/parts.py does not list: add them")
     where, _ = run("swift", "build", *options, "--show-bin-path", within=tree, environment=environment, why="swift build fails")
     folder = pathlib.Path(where.strip())
-    run(tree / "packaging/device/left-out", "--check", folder, environment=environment, why="the program uses what is left out of it")
+    run(tree / "packaging/device/left-out", "--check", folder, "reach", environment=environment, why="the program uses what is left out of it")
     return folder / "reach"
 
 

@@ -136,6 +136,10 @@ typedef enum reach_error {
     REACH_ERROR_NO_SUCH_ENTRY = -27,
     /* Another request with this idempotency key waits. */
     REACH_ERROR_KEY_TAKEN = -28,
+    /* Requests with this name (replaces) wait in another lane. */
+    REACH_ERROR_NAME_TAKEN = -29,
+    /* The outbox refuses the request: its parts do not fit together, or a path is not allowed. */
+    REACH_ERROR_BAD_REQUEST = -30,
     /* Another error of the service; reach_reply_error_name() has its name. */
     REACH_ERROR_OTHER = -99
 } reach_error;
@@ -481,6 +485,38 @@ REACH_API int reach_client_enqueue(
     reach_client *client, const reach_request *request, int64_t timeout_ms, reach_call_callback callback, void
     *data, reach_call *call);
 
+/* A file that the outbox fetches. Zero everything that is not set; members are added at the end only. */
+typedef struct reach_fetch {
+    /* sizeof(reach_fetch) */
+    size_t size;
+    /*
+     * Where it is put: an absolute path below a folder of the service's outbox.fetch.folders, through no
+     * link. What is there is replaced when the new file is whole.
+     */
+    const char *file;
+    /* Its SHA-256 as sha256sum(1) prints it; another content is thrown away. NULL: any content. */
+    const char *sha256;
+    /* URLs of the same content, asked when the one before fails; ends with a NULL; at most 16. NULL: none. */
+    const char *const *mirrors;
+    /* Its permissions, 0400 to 0777, without set-user-ID and its like. 0: 0644. */
+    uint32_t mode;
+} reach_fetch;
+
+/*
+ * Has a file fetched by the outbox, as 'reach fetch' does: over restarts and reboots, when there is a network
+ * and the request's times and gates permit it. When the callback is called without an error, the request is
+ * on the disk of the service, which goes on from the last byte that it has. Everything is copied.
+ *
+ * request: with its url, and without method and body. lane: NULL for "downloads".
+ *
+ * The reply has reach_reply_entry_id(); reach_client_wait_outbox() and reach_client_follow_outbox() tell when
+ * the file is there, reach_reply_file(). REACH_ERROR_BAD_REQUEST: the file may not be put there; the message
+ * says why. Where the service is root's the caller gets the file, else it is the service's.
+ */
+REACH_API int reach_client_enqueue_fetch(
+    reach_client *client, const reach_request *request, const reach_fetch *fetch, int64_t timeout_ms,
+    reach_call_callback callback, void *data, reach_call *call);
+
 /*
  * Waits until a request has left the outbox or is given up. The reply has reach_reply_outcome(). Several may
  * be waited for, each with a connection. REACH_ERROR_NO_SUCH_ENTRY if it is not there any more: the service
@@ -515,7 +551,7 @@ REACH_API int reach_client_list_outbox(
 typedef enum reach_outcome {
     /* The reply is not about that, or an error. */
     REACH_OUTCOME_NONE = 0,
-    /* A server has accepted it. */
+    /* A server has accepted it; the file that was to be fetched is in its place. */
     REACH_OUTCOME_DELIVERED = 1,
     /* Its time was over. */
     REACH_OUTCOME_EXPIRED = 2,
@@ -540,7 +576,7 @@ typedef enum reach_change {
     REACH_CHANGE_READY = 2,
     /* Another state, failure, time or reason for waiting: reach_reply_changed_entry(). */
     REACH_CHANGE_CHANGED = 3,
-    /* So many bytes were sent: reach_reply_sent_bytes(). */
+    /* So many bytes were sent, or fetched: reach_reply_sent_bytes(). */
     REACH_CHANGE_PROGRESS = 4,
     /* It is given up: reach_reply_changed_entry(), reach_reply_answer(). */
     REACH_CHANGE_DEAD = 5,
@@ -588,11 +624,14 @@ REACH_API const reach_value *reach_reply_parameters(const reach_reply *reply);
 /* The report, where the call has one and was answered; else NULL. */
 REACH_API const reach_report *reach_reply_report(const reach_reply *reply);
 
-/* Of reach_client_enqueue() and reach_client_follow_outbox(): the entry's id; NULL otherwise. */
+/*
+ * Of reach_client_enqueue(), reach_client_enqueue_fetch() and reach_client_follow_outbox(): the entry's id;
+ * NULL otherwise.
+ */
 REACH_API const char *reach_reply_entry_id(const reach_reply *reply);
 /*
- * Of reach_client_enqueue(): a request with this idempotency key, or with keep this name, was there, and
- * nothing was added.
+ * Of reach_client_enqueue() and reach_client_enqueue_fetch(): a request with this idempotency key, or with
+ * keep this name, was there, and nothing was added.
  */
 REACH_API bool reach_reply_is_repeated(const reach_reply *reply);
 /* Of reach_client_wait_outbox() and reach_client_follow_outbox(): what became of the request. */
@@ -607,11 +646,18 @@ REACH_API bool reach_reply_continues(const reach_reply *reply);
 REACH_API reach_change reach_reply_change(const reach_reply *reply);
 /* Of reach_client_follow_outbox(): the request as it is now, or NULL. */
 REACH_API const reach_entry *reach_reply_changed_entry(const reach_reply *reply);
-/* Of reach_client_follow_outbox(): how many bytes of its body were sent, of how many. */
+/*
+ * Of reach_client_follow_outbox(): how many bytes of its body were sent, or of its file fetched, of how many;
+ * 0 for a total that is not known.
+ */
 REACH_API int64_t reach_reply_sent_bytes(const reach_reply *reply);
 REACH_API int64_t reach_reply_total_bytes(const reach_reply *reply);
 /* Of reach_client_wait_outbox() and reach_client_follow_outbox(): what took its place, or NULL. */
 REACH_API const char *reach_reply_successor(const reach_reply *reply);
+/* Of the same: the path of a file that was fetched, and is in its place; NULL otherwise. */
+REACH_API const char *reach_reply_file(const reach_reply *reply);
+/* Of the same: its bytes; 0 if there is none. */
+REACH_API int64_t reach_reply_file_bytes(const reach_reply *reply);
 /*
  * Of the same: the beginning of the server's answer, with the members statusCode, header, and body, or
  * bodyBase64 where it is no text; NULL if there is none.
@@ -635,6 +681,8 @@ REACH_API bool reach_entry_is_dead(const reach_entry *entry);
 REACH_API int64_t reach_entry_attempts(const reach_entry *entry);
 /* The bytes of its body. */
 REACH_API int64_t reach_entry_bytes(const reach_entry *entry);
+/* The path of the file that it fetches. */
+REACH_API const char *reach_entry_file(const reach_entry *entry);
 REACH_API const char *reach_entry_idempotency_key(const reach_entry *entry);
 REACH_API const char *reach_entry_last_error(const reach_entry *entry);
 /* Why it waits although its turn has come. */

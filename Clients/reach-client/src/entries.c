@@ -48,6 +48,10 @@ int64_t reach_reply_sent_bytes(const reach_reply *reply) { return json_integer(a
 
 int64_t reach_reply_total_bytes(const reach_reply *reply) { return json_integer(answer(reply), "total"); }
 
+const char *reach_reply_file(const reach_reply *reply) { return json_text(answer(reply), "file"); }
+
+int64_t reach_reply_file_bytes(const reach_reply *reply) { return json_integer(answer(reply), "bytes"); }
+
 const char *reach_reply_successor(const reach_reply *reply) { return json_text(answer(reply), "successor"); }
 
 const reach_value *reach_reply_answer(const reach_reply *reply)
@@ -89,6 +93,8 @@ bool reach_entry_is_dead(const reach_entry *entry)
 int64_t reach_entry_attempts(const reach_entry *entry) { return json_integer(of(entry), "attempts"); }
 
 int64_t reach_entry_bytes(const reach_entry *entry) { return json_integer(of(entry), "bytes"); }
+
+const char *reach_entry_file(const reach_entry *entry) { return json_text(of(entry), "file"); }
 
 const char *reach_entry_idempotency_key(const reach_entry *entry)
 {

@@ -37,6 +37,8 @@ int error_of_name(const char *name)
         {"io.reach.Reachability.NoSuchInterface", REACH_ERROR_NO_SUCH_INTERFACE},
         {"io.reach.Reachability.NoSuchEntry", REACH_ERROR_NO_SUCH_ENTRY},
         {"io.reach.Reachability.KeyTaken", REACH_ERROR_KEY_TAKEN},
+        {"io.reach.Reachability.NameTaken", REACH_ERROR_NAME_TAKEN},
+        {"io.reach.Reachability.BadRequest", REACH_ERROR_BAD_REQUEST},
         {"org.varlink.service.PermissionDenied", REACH_ERROR_PERMISSION},
         {"org.varlink.service.InvalidParameter", REACH_ERROR_INVALID_PARAMETER},
         {"org.varlink.service.ExpectedMore", REACH_ERROR_INVALID_PARAMETER},
@@ -74,6 +76,8 @@ const char *reach_error_text(int error)
     case REACH_ERROR_NO_SUCH_INTERFACE: return "there is no such interface";
     case REACH_ERROR_NO_SUCH_ENTRY: return "the outbox has no such request";
     case REACH_ERROR_KEY_TAKEN: return "another request with this idempotency key waits";
+    case REACH_ERROR_NAME_TAKEN: return "requests with this name wait in another lane";
+    case REACH_ERROR_BAD_REQUEST: return "the outbox refuses the request";
     default: return "another error of the service";
     }
 }

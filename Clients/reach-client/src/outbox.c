@@ -54,13 +54,30 @@ static bool put_plan(struct bytes *json, const reach_request *request)
     return call_put_texts(json, "gates", request->gates);
 }
 
-static bool put_request(struct bytes *json, const reach_request *request, const char *key)
+/* The file that is fetched, and where from besides the URL. */
+static bool put_fetch(struct bytes *json, const reach_fetch *fetch)
+{
+    char mode[16];
+    if (!fetch->file || fetch->mode > 0777) return false;
+    if (!put_optional(json, "file", fetch->file) || !put_optional(json, "sha256", fetch->sha256))
+        return false;
+    if (fetch->mode) {
+        snprintf(mode, sizeof mode, "%04o", (unsigned)fetch->mode);
+        json_put_text(json, "mode", mode);
+    }
+    return call_put_texts(json, "mirrors", fetch->mirrors);
+}
+
+static bool
+put_request(struct bytes *json, const reach_request *request, const reach_fetch *fetch, const char *key)
 {
     if (!request->url || request->body_length > LONGEST_BODY) return false;
     if (!request->body && request->body_length > 0) return false;
     if (request->expires_in_ms < 0 || request->answer_timeout_ms < 0 || request->maximum_attempts < 0)
         return false;
+    if (fetch && (request->method || request->body_length > 0)) return false;
     json_open(json, NULL, '{');
+    if (fetch && !put_fetch(json, fetch)) return false;
     if (!put_optional(json, "url", request->url) || !put_optional(json, "method", request->method))
         return false;
     if (!put_optional(json, "lane", request->lane) || !put_optional(json, "network", request->network))
@@ -76,30 +93,53 @@ static bool put_request(struct bytes *json, const reach_request *request, const 
     return true;
 }
 
+/* Hands a request over, or with fetch one that fetches a file. */
+static int begin_enqueue(
+    reach_client *client, struct call *made, const reach_request *request, const reach_fetch *fetch,
+    reach_call *call)
+{
+    reach_request known;
+    char random[33];
+    if (!request || !call_options(&known, sizeof known, request)) return REACH_ERROR_INVALID_ARGUMENT;
+    const char *key = known.idempotency_key;
+    if (!key && make_key(random)) key = random;
+    /* Without a key the service cannot tell a repeated call from another. */
+    made->kind = key ? LINE_REPEATED : LINE_ONCE;
+    if (!put_request(&made->parameters, &known, fetch, key)) {
+        bytes_free(&made->parameters);
+        return REACH_ERROR_INVALID_ARGUMENT;
+    }
+    return call_begin(client, made, call);
+}
+
 int reach_client_enqueue(
     reach_client *client, const reach_request *request, int64_t timeout_ms, reach_call_callback callback,
     void *data, reach_call *call)
 {
-    reach_request known;
-    char random[33];
     struct call made = {
         .method = "io.reach.Reachability.Enqueue",
-        .kind = LINE_REPEATED,
         .timeout_ms = timeout_ms,
         .callback = callback,
         .data = data,
     };
     if (call) *call = 0;
-    if (!request || !call_options(&known, sizeof known, request)) return REACH_ERROR_INVALID_ARGUMENT;
-    const char *key = known.idempotency_key;
-    if (!key && make_key(random)) key = random;
-    /* Without a key the service cannot tell a repeated call from another. */
-    if (!key) made.kind = LINE_ONCE;
-    if (!put_request(&made.parameters, &known, key)) {
-        bytes_free(&made.parameters);
-        return REACH_ERROR_INVALID_ARGUMENT;
-    }
-    return call_begin(client, &made, call);
+    return begin_enqueue(client, &made, request, NULL, call);
+}
+
+int reach_client_enqueue_fetch(
+    reach_client *client, const reach_request *request, const reach_fetch *fetch, int64_t timeout_ms,
+    reach_call_callback callback, void *data, reach_call *call)
+{
+    reach_fetch known;
+    struct call made = {
+        .method = "io.reach.Reachability.EnqueueFetch",
+        .timeout_ms = timeout_ms,
+        .callback = callback,
+        .data = data,
+    };
+    if (call) *call = 0;
+    if (!fetch || !call_options(&known, sizeof known, fetch)) return REACH_ERROR_INVALID_ARGUMENT;
+    return begin_enqueue(client, &made, request, &known, call);
 }
 
 int reach_client_wait_outbox(

@@ -133,6 +133,63 @@ static void a_request_has_a_name_times_and_gates(void)
     lab_close(&lab);
 }
 
+static void a_file_to_be_fetched_is_asked_for_whole(void)
+{
+    struct lab lab;
+    lab_open(&lab);
+    lab_listen(&lab);
+    const char *mirrors[] = {"http://y/f", "http://z/f", NULL}, *bad[] = {"\xff", NULL};
+    reach_request request = {.size = sizeof request, .url = "http://x/f", .idempotency_key = "k"};
+    reach_fetch fetch = {
+        .size = sizeof fetch, .file = "/data/a \"b\"", .sha256 = "00ff", .mirrors = mirrors, .mode = 0600};
+    reach_client_enqueue_fetch(lab.client, &request, &fetch, 5000, lab_answered, &lab, NULL);
+    int connection = lab_serve(
+        &lab,
+        "{\"method\":\"io.reach.Reachability.EnqueueFetch\",\"parameters\":{\"file\":\"/data/a "
+        "\\\"b\\\"\",\"sha256\":\"00ff\",\"mode\":\"0600\",\"mirrors\":[\"http://y/f\",\"http://z/f\"],"
+        "\"url\":\"http://x/f\",\"idempotencyKey\":\"k\"}}");
+    /* A restart of the service: it is the same request. */
+    close(connection);
+    connection = lab_serve(&lab, "\"idempotencyKey\":\"k\"}}");
+    lab_send(connection, "{\"parameters\":{\"id\":\"5\",\"repeated\":true}}");
+    lab_await_answers(&lab, 1);
+    EXPECT_TEXT(reach_reply_entry_id(lab.answers[0].reply), "5");
+    EXPECT(reach_reply_is_repeated(lab.answers[0].reply));
+    close(connection);
+    fetch = (reach_fetch){.size = sizeof fetch, .file = "/data/a"};
+    request.lane = "maps";
+    reach_client_enqueue_fetch(lab.client, &request, &fetch, 5000, lab_answered, &lab, NULL);
+    connection = lab_serve(
+        &lab, "\"parameters\":{\"file\":\"/data/a\",\"url\":\"http://x/f\",\"lane\":\"maps\",");
+    lab_send(
+        connection, "{\"error\":\"io.reach.Reachability.BadRequest\",\"parameters\":{\"reason\":\"r\"}}");
+    lab_await_answers(&lab, 2);
+    EXPECT_INT(lab.answers[1].error, REACH_ERROR_BAD_REQUEST);
+    close(connection);
+
+    /* Neither may be missing; a body, a method and bits beyond the permissions belong to no fetched file. */
+    const reach_fetch fetches[] = {
+        {.size = sizeof fetch},
+        {.size = sizeof fetch, .file = "\xff"},
+        {.size = sizeof fetch, .file = "/a", .sha256 = "\xff"},
+        {.size = sizeof fetch, .file = "/a", .mirrors = bad},
+        {.size = sizeof fetch, .file = "/a", .mode = 04755},
+        {.file = "/a"},
+    };
+    int due = REACH_ERROR_INVALID_ARGUMENT;
+    for (size_t i = 0; i < sizeof fetches / sizeof *fetches; i++) {
+        EXPECT_INT(
+            reach_client_enqueue_fetch(lab.client, &request, &fetches[i], 5, lab_answered, &lab, NULL), due);
+    }
+    EXPECT_INT(reach_client_enqueue_fetch(lab.client, &request, NULL, 5, lab_answered, &lab, NULL), due);
+    EXPECT_INT(reach_client_enqueue_fetch(lab.client, NULL, &fetch, 5, lab_answered, &lab, NULL), due);
+    request.method = "GET";
+    EXPECT_INT(reach_client_enqueue_fetch(lab.client, &request, &fetch, 5, lab_answered, &lab, NULL), due);
+    request = (reach_request){.size = sizeof request, .url = "http://x/f", .body = "a", .body_length = 1};
+    EXPECT_INT(reach_client_enqueue_fetch(lab.client, &request, &fetch, 5, lab_answered, &lab, NULL), due);
+    lab_close(&lab);
+}
+
 static void a_request_is_followed_to_its_end(void)
 {
     struct lab lab;
@@ -486,6 +543,8 @@ const struct test tests[] = {
     {"C-080 calls are what the interface says", calls_are_what_the_interface_says},
     {"C-081 a request is sent whole", a_request_is_sent_whole},
     {"OBX-080 a request has a name, times and gates", a_request_has_a_name_times_and_gates},
+    {"C-094 a file to be fetched is asked for whole, and again after a restart",
+     a_file_to_be_fetched_is_asked_for_whole},
     {"OBX-081 a request is followed to its end, over a restart", a_request_is_followed_to_its_end},
     {"OBX-082 following ends in its callback", following_ends_in_its_callback},
     {"C-082 a great request passes a full socket, and nothing waits for it",

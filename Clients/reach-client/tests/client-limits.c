@@ -35,6 +35,7 @@ static void nothing_is_no_crash(void)
     EXPECT_TEXT(reach_reply_message(NULL), "");
     EXPECT(!reach_reply_json(NULL, NULL) && !reach_reply_parameters(NULL) && !reach_reply_report(NULL));
     EXPECT(!reach_reply_entry_id(NULL) && !reach_reply_entry(NULL, 0) && !reach_entry_value(NULL));
+    EXPECT(!reach_reply_file(NULL) && reach_reply_file_bytes(NULL) == 0 && !reach_entry_file(NULL));
     EXPECT_INT(reach_reply_outcome(NULL), REACH_OUTCOME_NONE);
     EXPECT_INT(reach_report_status(report), REACH_STATUS_UNKNOWN);
     EXPECT_TEXT(reach_report_reason(report), "");
@@ -212,6 +213,8 @@ static bool try_with(int allocations)
     reach_wait_options wait = {.size = sizeof wait, .interfaces = list};
     reach_request request = {
         .size = sizeof request, .url = "http://x/", .headers = headers, .body = "abc", .body_length = 3};
+    reach_request file = {.size = sizeof file, .url = "http://x/"};
+    reach_fetch fetch = {.size = sizeof fetch, .file = "/a", .mirrors = list};
     lab_open(&lab);
     lab_listen(&lab);
     reach_client_free(lab.client);
@@ -223,6 +226,7 @@ static bool try_with(int allocations)
         failed += reach_client_explain(lab.client, "h", 0, lab_answered, &lab, NULL) != 0;
         failed += reach_client_wait(lab.client, &wait, 1000, lab_answered, &lab, NULL) != 0;
         failed += reach_client_enqueue(lab.client, &request, 0, lab_answered, &lab, NULL) != 0;
+        failed += reach_client_enqueue_fetch(lab.client, &file, &fetch, 0, lab_answered, &lab, NULL) != 0;
         failed += reach_client_call(lab.client, "A", "{\"a\":[1]}", 0, lab_answered, &lab, NULL) != 0;
         reach_client_dispatch(lab.client);
         const char *replies[] = {

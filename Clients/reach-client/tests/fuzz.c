@@ -60,8 +60,10 @@ static void read_all(const reach_reply *reply)
     use(reach_reply_message(reply));
     use(reach_reply_error_name(reply));
     use(reach_reply_entry_id(reply));
+    use(reach_reply_file(reply));
+    use(reach_entry_file(reach_reply_changed_entry(reply)));
     sum += (size_t)reach_reply_outcome(reply) + (size_t)reach_reply_failure(reply) +
-           (size_t)reach_reply_status_code(reply);
+           (size_t)reach_reply_status_code(reply) + (size_t)reach_reply_file_bytes(reply);
     for (size_t i = 0; i <= reach_reply_entry_count(reply); i++) {
         const reach_entry *entry = reach_reply_entry(reply, i);
         use(reach_entry_id(entry));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -221,7 +222,7 @@ static void hosts_are_explained(void)
     close_lab(&lab);
 }
 
-/* A web server that accepts what is posted to /accepts, and refuses the rest. */
+/* A web server that accepts what is posted to /accepts, has a file at /file, and refuses the rest. */
 static pid_t start_web_server(void)
 {
     struct sockaddr_in address = {
@@ -239,15 +240,17 @@ static pid_t start_web_server(void)
         static char request[65536];
         int connection = accept(listener, NULL, NULL);
         ssize_t count = 0, more;
-        while (count < 4 || !strstr(request, "\r\n\r\nhello")) {
+        while (!strstr(request, strncmp(request, "GET", 3) == 0 ? "\r\n\r\n" : "\r\n\r\nhello")) {
             more = recv(connection, request + count, sizeof request - 1 - (size_t)count, 0);
             if (more <= 0) break;
             count += more;
             request[count] = 0;
         }
-        const char *answer = strstr(request, "POST /accepts ")
-                                 ? "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
-                                 : "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        const char *answer = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        if (strstr(request, "POST /accepts "))
+            answer = "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
+        else if (strstr(request, "GET /file "))
+            answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
         send(connection, answer, strlen(answer), MSG_NOSIGNAL);
         close(connection);
         memset(request, 0, sizeof request);
@@ -328,6 +331,50 @@ static void requests_are_delivered(void)
     reach_client_wait_outbox(lab.client, "999999", 20000, lab_answered, &lab, NULL);
     lab_await_answers(&lab, count_before + 3);
     EXPECT_INT(lab.answers[count_before + 2].error, REACH_ERROR_NO_SUCH_ENTRY);
+    end_service(service, SIGTERM);
+    end_service(server, SIGKILL);
+    close_lab(&lab);
+}
+
+static void a_file_is_fetched(void)
+{
+    struct lab lab;
+    char path[128], content[8] = "";
+    const char *mirrors[] = {"http://127.0.0.1:8080/file", NULL};
+    lay_cable();
+    lab_open(&lab);
+    pid_t server = start_web_server(), service = start_service(&lab);
+    the_client_waits_for_its_service(&lab);
+    snprintf(path, sizeof path, "%s/state/fetched/a", lab.folder);
+    /* The first URL does not have it. */
+    reach_request request = {.size = sizeof request, .url = "http://127.0.0.1:8080/missing"};
+    reach_fetch fetch = {
+        .size = sizeof fetch,
+        .file = path,
+        .sha256 = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+        .mirrors = mirrors,
+        .mode = 0600};
+    reach_client_enqueue_fetch(lab.client, &request, &fetch, 20000, lab_answered, &lab, NULL);
+    lab_await_answers(&lab, 2);
+    EXPECT_TEXT(reach_reply_message(lab.answers[1].reply), "");
+    reach_client_wait_outbox(
+        lab.client, reach_reply_entry_id(lab.answers[1].reply), 20000, lab_answered, &lab, NULL);
+    lab_await_answers(&lab, 3);
+    EXPECT_TEXT(reach_reply_message(lab.answers[2].reply), "");
+    EXPECT_INT(reach_reply_outcome(lab.answers[2].reply), REACH_OUTCOME_DELIVERED);
+    EXPECT_TEXT(reach_reply_file(lab.answers[2].reply), path);
+    EXPECT_INT(reach_reply_file_bytes(lab.answers[2].reply), 5);
+    struct stat status;
+    FILE *file = fopen(path, "r");
+    EXPECT(file && fread(content, 1, sizeof content, file) == 5);
+    EXPECT(fstat(fileno(file), &status) == 0 && (status.st_mode & 07777) == 0600);
+    fclose(file);
+    EXPECT_TEXT(content, "hello");
+    fetch.file = "/etc/reach-fetched";
+    reach_client_enqueue_fetch(lab.client, &request, &fetch, 20000, lab_answered, &lab, NULL);
+    lab_await_answers(&lab, 4);
+    EXPECT_INT(lab.answers[3].error, REACH_ERROR_BAD_REQUEST);
+    EXPECT_HAS(reach_reply_message(lab.answers[3].reply), "/etc/reach-fetched");
     end_service(service, SIGTERM);
     end_service(server, SIGKILL);
     close_lab(&lab);
@@ -434,6 +481,7 @@ const struct test tests[] = {
     {"C-132 waits end as the service says", waits_end_as_the_service_says},
     {"C-133 hosts are explained", hosts_are_explained},
     {"C-134 requests are delivered, listed, followed over a restart, removed", requests_are_delivered},
+    {"C-137 a file is fetched from its second URL, and none into any folder", a_file_is_fetched},
     {"C-135 other users may ask, and not send", other_users_may_ask_and_not_send},
     {"C-136 the direct status is the service's, in twenty-four states of the network",
      the_direct_status_is_the_services},

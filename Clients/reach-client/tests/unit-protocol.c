@@ -222,6 +222,10 @@ static void errors_of_the_service_are_told_apart(void)
          "a limit of the service is reached"},
         {"{\"error\":\"io.reach.Reachability.NoSuchEntry\",\"parameters\":{\"id\":\"9\"}}",
          REACH_ERROR_NO_SUCH_ENTRY, "the outbox has no such request: 9"},
+        {"{\"error\":\"io.reach.Reachability.NameTaken\",\"parameters\":{}}", REACH_ERROR_NAME_TAKEN,
+         "requests with this name wait in another lane"},
+        {"{\"error\":\"io.reach.Reachability.BadRequest\",\"parameters\":{\"reason\":\"/etc: not below\"}}",
+         REACH_ERROR_BAD_REQUEST, "/etc: not below"},
         {"{\"error\":\"org.varlink.service.PermissionDenied\"}", REACH_ERROR_PERMISSION,
          "the service does not permit this to this user"},
         {"{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":\"goal\"}}",
@@ -301,6 +305,27 @@ static void replies_about_the_outbox_are_read(void)
     reach_reply_unref(reply);
 }
 
+static void what_became_of_a_fetched_file_is_read(void)
+{
+    reach_reply *reply = read_reply(
+        "{\"parameters\":{\"event\":\"present\",\"entry\":{\"id\":\"3\",\"file\":\"/data/a\"}}}", 0);
+    EXPECT_TEXT(reach_entry_file(reach_reply_changed_entry(reply)), "/data/a");
+    EXPECT_TEXT(reach_reply_file(reply), NULL);
+    EXPECT_INT(reach_reply_file_bytes(reply), 0);
+    reach_reply_unref(reply);
+    reply = read_reply(
+        "{\"parameters\":{\"outcome\":\"delivered\",\"file\":\"/data/a\",\"bytes\":5000000000}}", 0);
+    EXPECT_INT(reach_reply_outcome(reply), REACH_OUTCOME_DELIVERED);
+    EXPECT_TEXT(reach_reply_file(reply), "/data/a");
+    EXPECT(reach_reply_file_bytes(reply) == 5000000000);
+    reach_reply_unref(reply);
+    reply = read_reply("{\"parameters\":{\"outcome\":\"delivered\",\"file\":null,\"bytes\":null}}", 0);
+    EXPECT_TEXT(reach_reply_file(reply), NULL);
+    EXPECT_INT(reach_reply_file_bytes(reply), 0);
+    EXPECT_TEXT(reach_entry_file(reach_reply_changed_entry(reply)), NULL);
+    reach_reply_unref(reply);
+}
+
 const struct test tests[] = {
     {"C-020 messages come in pieces of any length", frames_come_in_any_pieces},
     {"C-021 an idle connection holds no memory", an_idle_frame_holds_no_memory},
@@ -315,5 +340,6 @@ const struct test tests[] = {
     {"C-029 refusals of the kernel are told apart, each with what to do",
      refusals_of_the_kernel_are_told_apart},
     {"C-030 replies about the outbox are read", replies_about_the_outbox_are_read},
+    {"C-031 what became of a fetched file is read", what_became_of_a_fetched_file_is_read},
     {NULL, NULL},
 };

@@ -2,7 +2,7 @@
 // The reference of part outbox: what C on SQLite needs to store requests with the same promise.
 //
 // A request is on the disk when enqueue() returns. Tables, indices and settings are those of
-// Sources/Outbox/Storage/OutboxSchema.swift and Sources/Storage/Database.swift, without what stays empty here.
+// Storage/OutboxSchema.swift of Outbox and Database.swift of Storage, without what stays empty here.
 // Callers at the same time share a transaction: the first of them stores the requests of all that have
 // come meanwhile. Nothing is checked but errors: no limits, no other process, no clock.
 //
