@@ -58,6 +58,24 @@ import Testing
         await outbox.close()
     }
 
+    @Test(
+        "OBX-252 A batch that is too large, where the server always asks to come later, is halved all the same"
+    )
+    func tooLargeForNow() async throws {
+        let outbox = try await lab.open(count: 8, all: { $0.retries.longestRetryAfter = .milliseconds(1) })
+        let receipts = try await outbox.enqueue(BatchLab.samples(10..<18))
+        try await outbox.startDelivery(
+            with: lab.manager { request, _ in
+                .status(request.numbers.count > 2 ? 413 : 200, headers: ["Retry-After": "60"])
+            })
+        try await outbox.flush()
+        try await lab.outbox.delivered(receipts[7].id)
+        #expect(lab.sent.elements.map(\.numbers.count).prefix(3) == [8, 4, 2])
+        let arrived = lab.sent.elements.filter { $0.numbers.count <= 2 }.flatMap(\.numbers)
+        #expect(arrived == Array(10..<18))
+        await outbox.close()
+    }
+
     @Test("OBX-232 One that alone is too large becomes a dead letter, and the others leave")
     func oneTooLarge() async throws {
         let outbox = try await lab.open(count: 4)

@@ -18,7 +18,7 @@ import Testing
     private func refusing(_ outbox: RequestOutbox) async throws -> [String] {
         try await outbox.on { (engine) throws(OutboxError) in
             try engine.file.read { (database) throws(StorageError) in
-                try OutboxTables(database).refusals().map(\.origin)
+                try OutboxTables(database).originRecords().map(\.origin)
             }
         }
     }

@@ -75,13 +75,13 @@ import Testing
         )
         try tables.store(record)
         try tables.holdPlain("a portal")
-        #expect(try tables.refusals() == [record])
+        #expect(try tables.originRecords() == [record])
         let entries = try tables.entries(OutboxSelection(), limit: 9, now: now)
         #expect(entries.map(\.hold) == ["a portal", "it refuses"])
         #expect(entries.map(\.maximumAttempts) == [nil, 7])
         try tables.holdPlain(nil)
         try tables.remove(hold: record.origin)
-        #expect(try tables.refusals().isEmpty && tables.entry(id(1))?.hold == nil)
+        #expect(try tables.originRecords().isEmpty && tables.entry(id(1))?.hold == nil)
     }
 
     @Test("UPL-363 A hold of the manager stands over an origin's record, and a new delivery forgets it")
@@ -92,9 +92,10 @@ import Testing
         record.suspects = [id(7)]
         try tables.store(record)
         try tables.hold(origin, "a clock", beside: record)
-        #expect(try tables.entry(id(1))?.hold == "a clock" && tables.refusals().map(\.suspects) == [[id(7)]])
+        #expect(
+            try tables.entry(id(1))?.hold == "a clock" && tables.originRecords().map(\.suspects) == [[id(7)]])
         try tables.hold(origin, nil, beside: record)
-        #expect(try tables.entry(id(1))?.hold == nil && tables.refusals() == [record])
+        #expect(try tables.entry(id(1))?.hold == nil && tables.originRecords() == [record])
         (record.since, record.until) = (now, now + hour)
         try tables.store(record)
         try tables.hold("http://other.example", "a clock")
@@ -102,7 +103,7 @@ import Testing
         // As an earlier version stored it.
         try tables.hold("#1", "a clock")
         try tables.forgetHolds()
-        #expect(try tables.holds() == [origin: ""] && tables.refusals() == [record])
+        #expect(try tables.holds() == [origin: ""] && tables.originRecords() == [record])
     }
 
     @Test(

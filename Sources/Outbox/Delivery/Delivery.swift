@@ -26,7 +26,7 @@ struct Delivery: Sendable {
     /// Whether it waits where the path is expensive.
     let avoidsExpense: Bool
 
-    /// Sends the request; nil if the manager was invalidated.
+    /// Sends the request; nil if the manager was invalidated before the task was made.
     func run() async -> DeliveryOutcome? {
         var outcome = DeliveryOutcome(id: pending.id, lane: pending.lane, verdict: .untried)
         outcome.batch = pending.batch

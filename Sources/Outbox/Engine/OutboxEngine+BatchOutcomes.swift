@@ -30,7 +30,8 @@ extension OutboxEngine {
         case .each(let verdicts):
             events = try settle(members, verdicts, outcome, tables, now, &files)
             state.settled(members)
-        case .halves(let searches):
+        case .halves(let searches, let later):
+            if let later { events = try postpone(members, later, outcome, tables, now, &files) }
             state.halved(members, searches: searches)
             if !searches {
                 batches.ceilings[outcome.lane] = BatchCeiling(refused: batch.contentSize, at: now)

@@ -5,7 +5,9 @@ import HTTPTypes
 import SessionManager
 import Storage
 
-/// What this process knows of the lanes that join their entries; all of it is found again after a restart.
+/// What this process knows of the lanes that join their entries.
+///
+/// A restart finds it again, but for ``ceilings`` and ``flushed``, which it does without.
 struct BatchLanes {
     /// The batches that gather, by lane.
     var plans: [String: BatchPlan] = [:]

@@ -58,7 +58,7 @@ extension OutboxEngine {
                 }
             }
             if follower.state.hasEnded { return unfollow(number, isOver: true) }
-            try look(follower, [])
+            try reportChanges(to: follower, [])
             report(.ready)
         } catch {
             self.report(error, .reading)
@@ -91,54 +91,58 @@ extension OutboxEngine {
         guard !following.isLookDue else { return }
         following.isLookDue = true
         let bound = LoopBound(self, to: reactor)
-        bound.perform { $0.look() }
+        bound.perform { $0.reportChanges() }
     }
 
     /// Reports what has changed; another process may have changed anything.
-    func lookAtAll() {
+    func reportAllChanges() {
         guard !following.isEmpty else { return }
         following.touchesAll = true
-        look()
+        reportChanges()
     }
 
     /// Reports new entries, before they leave, and what has changed.
-    func look() {
+    func reportChanges() {
         following.isLookDue = false
         guard !following.isEmpty, !isClosed else { return }
         let touched = following.touchesAll ? nil : following.touched
         (following.touched, following.touchesAll) = ([], false)
         for (number, follower) in following.followers.sorted(by: { $0.key < $1.key }) {
-            do throws(OutboxError) { try look(follower, touched) } catch { report(error, .reading) }
+            do throws(OutboxError) { try reportChanges(to: follower, touched) } catch {
+                report(error, .reading)
+            }
             if follower.state.hasEnded { unfollow(number, isOver: true) }
         }
     }
 
     /// - Parameter touched: the entries that may have changed; nil for all.
-    private func look(_ follower: EntryFollowers.Follower, _ touched: Set<OutboxID>?) throws(OutboxError) {
+    private func reportChanges(to follower: EntryFollowers.Follower, _ touched: Set<OutboxID>?)
+        throws(OutboxError)
+    {
         let ids = follower.state.known.keys.filter { touched?.contains($0) ?? true }.sorted()
         let state = follower.state
-        let found = try file.read { (database) throws(StorageError) -> Look in
+        let found = try file.read { (database) throws(StorageError) -> Findings in
             let tables = OutboxTables(database)
-            var look = Look()
+            var seen = Findings()
             for id in ids {
                 if let entry = try tables.entry(id) {
-                    look.known.append((id, entry, nil))
-                    if entry.state == .dead { look.replies[id] = try tables.reply(id) }
+                    seen.known.append((id, entry, nil))
+                    if entry.state == .dead { seen.replies[id] = try tables.reply(id) }
                 } else {
-                    look.known.append((id, nil, try tables.result(id)))
+                    seen.known.append((id, nil, try tables.result(id)))
                 }
             }
-            let room = state.room + look.known.count(where: { $0.1 == nil })
-            guard case .selection(let selection) = state.target, room > 0 else { return look }
-            look.last = try tables.lastEntry()
-            look.new = try tables.entries(
+            let room = state.room + seen.known.count(where: { $0.1 == nil })
+            guard case .selection(let selection) = state.target, room > 0 else { return seen }
+            seen.last = try tables.lastEntry()
+            seen.new = try tables.entries(
                 selection, after: state.newest, limit: room, now: WallClock.now)
             // The entries of other lanes are not read again each time.
-            if look.new.count == room { look.last = nil }
-            for entry in look.new where entry.state == .dead {
-                look.replies[entry.id] = try tables.reply(entry.id)
+            if seen.new.count == room { seen.last = nil }
+            for entry in seen.new where entry.state == .dead {
+                seen.replies[entry.id] = try tables.reply(entry.id)
             }
-            return look
+            return seen
         }
         for (id, entry, result) in found.known {
             let change = follower.state.looked(at: id, entry, result, reply: found.replies[id])
@@ -150,7 +154,7 @@ extension OutboxEngine {
     }
 
     /// What a look at the tables has found.
-    private struct Look {
+    private struct Findings {
         var known: [(OutboxID, OutboxEntry?, OutboxResult?)] = []
         var new: [OutboxEntry] = []
         /// The greatest number, if all up to it were looked at.

@@ -42,7 +42,7 @@ extension OutboxEngine {
         do throws(OutboxError) {
             try file.write { (database) throws(StorageError) in try OutboxTables(database).holdPlain(reason) }
         } catch { report(error, .reading) }
-        let plain = OutboxTables.plain
+        let plain = PlainHolds.everyOrigin
         broadcaster.publish(reason.map { .held(plain, reason: $0, until: nil) } ?? .released(plain))
     }
 

@@ -102,7 +102,7 @@ final class OutboxEngine {
         if configuration.watchesLog {
             watch = DatabaseWatcher(log, on: reactor) { [weak self] in self?.logChanged() }
         }
-        if watch == nil { look(after: Self.lookPeriod) }
+        if watch == nil { lookForOthers(after: Self.lookPeriod) }
     }
 
     /// A process, perhaps this one, writes to the database.
@@ -111,12 +111,14 @@ final class OutboxEngine {
     /// each look.
     private func logChanged() {
         guard !isLookDue else { return }
-        guard Reactor.now - file.written >= Self.lookPause else { return look(after: Self.lookPause) }
+        guard Reactor.now - file.written >= Self.lookPause else {
+            return lookForOthers(after: Self.lookPause)
+        }
         fileChanged()
     }
 
     /// Looks for changes of others; later also for a watch if there is none.
-    private func look(after pause: Int64) {
+    private func lookForOthers(after pause: Int64) {
         guard !isLookDue else { return }
         isLookDue = true
         _ = reactor.schedule(at: Reactor.now + pause) { [weak self] in
@@ -146,7 +148,7 @@ final class OutboxEngine {
         } catch { report(error, .reading) }
         recall()
         answerWaiters()
-        lookAtAll()
+        reportAllChanges()
         startReady()
     }
 
@@ -173,7 +175,7 @@ final class OutboxEngine {
     /// readings of the clock would neither be sent nor waited for.
     func startReady(now: Int64 = WallClock.now) {
         guard machine.isRunning, !isClosed else { return }
-        look()
+        reportChanges()
         do throws(OutboxError) {
             try followClock()
             let hasMore = try bringUpToDate(now: now)
@@ -192,7 +194,7 @@ final class OutboxEngine {
                 deadline, refusals.nextTrial(after: now), nextClosing(after: now), gathered, tomorrow,
             ]
             .compactMap { $0 }.min()
-            // Detects a clock or a time zone that was set after five minutes at the latest.
+            // A clock or a time zone that was set is noticed within five minutes.
             wake(after: hasMore ? 0 : next.map { min($0 - now, 300_000) })
             worked([.choosing])
         } catch {

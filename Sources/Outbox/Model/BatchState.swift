@@ -3,8 +3,9 @@
 /// What is known of a lane's batch, on the disk before it is sent: after a crash the same one is sent again,
 /// with the same key.
 ///
-/// A refusal of a batch that is one entry's fault (400, 422) is followed by its first half, until a single
-/// entry is refused. While the search lasts, the entries up to ``suspects`` contain the bad one.
+/// A refused batch is followed by its first half: one that is too large (413) until it fits, one with a bad
+/// entry (400, 422) until a single entry is refused. While that search lasts, the entries up to ``suspects``
+/// contain the bad one.
 struct BatchState: Sendable, Equatable {
     /// The entries of the batch that is, or was, being sent.
     private(set) var members: [OutboxID]
@@ -55,6 +56,8 @@ struct BatchState: Sendable, Equatable {
     }
 
     /// A batch of more than one was refused: its first half is sent next.
+    ///
+    /// - Parameter searches: whether one entry is at fault, and not the size.
     mutating func halved(_ entries: [OutboxID], searches: Bool) {
         if searches { suspects = entries.last }
         members = Array(entries.prefix(max(entries.count / 2, 1)))

@@ -8,8 +8,10 @@ enum BatchVerdict: Sendable, Equatable {
     case each([DeliveryVerdict])
     /// Its first half is sent.
     ///
-    /// - Parameter searches: whether one entry is at fault, and not the size.
-    case halves(searches: Bool)
+    /// - Parameters:
+    ///   - searches: whether one entry is at fault, and not the size.
+    ///   - later: why the half waits, as after a failure; nil if it is sent at once.
+    case halves(searches: Bool, later: OutboxFailure?)
 
     /// - Parameters:
     ///   - verdict: by the status of the answer.
@@ -30,10 +32,22 @@ enum BatchVerdict: Sendable, Equatable {
             } else {
                 self = .whole(verdict)
             }
-        case .dead(let failure) where count > 1 && failure.statusCode == 413: self = .halves(searches: false)
-        case .dead(let failure) where count > 1 && (failure.statusCode == 400 || failure.statusCode == 422):
-            self = .halves(searches: true)
-        default: self = .whole(verdict)
+        case .dead(let failure):
+            self = Self.halving(failure, count, isLater: false) ?? .whole(verdict)
+        // With `Retry-After`, or an answer that broke off: the same batch could be refused for ever.
+        case .retry(let failure):
+            self = Self.halving(failure, count, isLater: true) ?? .whole(verdict)
+        case .untried: self = .whole(verdict)
+        }
+    }
+
+    /// Nil where the status says nothing of the batch's size or of one entry, or where it has one entry.
+    private static func halving(_ failure: OutboxFailure, _ count: Int, isLater: Bool) -> BatchVerdict? {
+        guard count > 1 else { return nil }
+        switch failure.statusCode {
+        case 413: return .halves(searches: false, later: isLater ? failure : nil)
+        case 400, 422: return .halves(searches: true, later: isLater ? failure : nil)
+        default: return nil
         }
     }
 }

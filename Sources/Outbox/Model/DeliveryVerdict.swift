@@ -10,7 +10,7 @@ package enum DeliveryVerdict: Sendable, Equatable {
     case retry(OutboxFailure)
     /// Sending it again would not help.
     case dead(OutboxFailure)
-    /// The delivery was stopped before the attempt was complete.
+    /// The delivery was stopped before the attempt was complete, or a file waits for room.
     case untried
 
     /// Judges by the status of a complete response (RFC 9110 §15).

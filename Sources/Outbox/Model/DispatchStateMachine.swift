@@ -15,7 +15,7 @@ struct DispatchStateMachine: ~Copyable, Sendable {
         case paused
     }
 
-    private struct InFlightDelivery: Sendable {
+    private struct DispatchedEntry: Sendable {
         var entry: OutboxID
         /// The entries that are sent as one request with it; empty for it alone.
         var members: Set<OutboxID> = []
@@ -30,7 +30,7 @@ struct DispatchStateMachine: ~Copyable, Sendable {
     /// As stored in the database.
     private(set) var isPaused = false
     /// By lane.
-    private var inFlight: [String: InFlightDelivery] = [:]
+    private var inFlight: [String: DispatchedEntry] = [:]
     private let limit: Int
     private let limitPerHost: Int
 
@@ -71,7 +71,7 @@ struct DispatchStateMachine: ~Copyable, Sendable {
 
     /// How many more requests with this condition may be sent.
     ///
-    /// None beside four times the limit of held ones, since each has its content in memory.
+    /// None while running and held ones together are five times the limit: each has its content in memory.
     func room(_ condition: NetworkCondition) -> Int {
         guard state == .running, busyLanes(condition) / 5 < limit else { return 0 }
         return limit - inFlight.values.count { $0.condition == condition && $0.hold == nil }
@@ -100,7 +100,7 @@ struct DispatchStateMachine: ~Copyable, Sendable {
                 $0.condition == condition && $0.host == host && $0.hold == nil
             }) < limitPerHost
         else { return false }
-        inFlight[lane] = InFlightDelivery(entry: entry, origin: origin, host: host, condition: condition)
+        inFlight[lane] = DispatchedEntry(entry: entry, origin: origin, host: host, condition: condition)
         return true
     }
 

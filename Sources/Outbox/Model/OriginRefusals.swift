@@ -7,7 +7,8 @@ import SessionCore
 /// One refusal is the request's own fault and makes a dead letter. Several in a row from one origin, without
 /// a success between, count as the server's fault: the origin is stopped, which lets one request at a time
 /// through, after growing pauses, and the refused requests wait again. A success ends that. After
-/// ``RetrySchedule/longestStop`` without one, refusals make dead letters again, until the next success.
+/// ``RetrySchedule/longestStop`` without one, refusals make dead letters again, until the next success or
+/// until as much time has passed without a refusal.
 struct OriginRefusals: Sendable, Equatable {
     /// The state of an origin; stored on the disk, so that it survives a restart.
     struct Record: Sendable, Equatable {

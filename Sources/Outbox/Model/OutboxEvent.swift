@@ -110,7 +110,7 @@ struct StorageHealth: Sendable {
         case settling
         /// Searching for entries to send.
         case choosing
-        /// Reading changes of other processes.
+        /// Following changes of other processes and of the network.
         case reading
     }
 

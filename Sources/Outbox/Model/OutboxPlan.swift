@@ -70,7 +70,7 @@ struct EntryHolds {
         }
         if let reason = lanes[lane] { return reason }
         guard !origins.isEmpty, let origin = origin() else { return nil }
-        return OutboxTables.hold(origin, origins)
+        return PlainHolds.hold(origin, origins)
     }
 
     /// Each window of a list is looked up once.

@@ -9,6 +9,14 @@ import SessionCore
 /// Requests with TLS are tried in each state: a portal has no certificate of their server, so it gets nothing
 /// of them, and `limited` may be the fault of the probe's own server.
 enum PlainHolds {
+    /// Stands for every origin without TLS, among those that are held.
+    static let everyOrigin = "http"
+
+    /// Why what goes to an origin waits; nil if it does not.
+    static func hold(_ origin: String, _ holds: [String: String]) -> String? {
+        holds[origin] ?? (isPlain(origin) ? holds[everyOrigin] : nil)
+    }
+
     /// Whether requests without TLS wait, or take another uplink; `internet` is nil without a probe.
     static func mayNotUsePath(_ internet: InternetFindings?) -> Bool {
         guard let internet else { return false }

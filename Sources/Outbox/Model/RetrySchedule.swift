@@ -34,7 +34,7 @@ public struct RetrySchedule: Sendable, Equatable {
     public var refusalsInARow = 5
     /// How long refusals in a row count as the server's fault; 1 h.
     ///
-    /// After that they make dead letters again, until a success.
+    /// After that they make dead letters again, until a success or as long without a refusal.
     public var longestStop: Duration = .seconds(3_600)
 
     /// The defaults.
@@ -75,15 +75,6 @@ public struct RetrySchedule: Sendable, Equatable {
 
     /// The longest possible pause, in milliseconds; a stored time further away comes from a wrong clock.
     package var horizon: Int64 { max(longest, longestRetryAfter, slow).milliseconds }
-}
-
-extension Duration {
-    /// Whole milliseconds.
-    package var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds.multipliedReportingOverflow(by: 1_000).overflow
-            ? .max : seconds * 1_000 + attoseconds / 1_000_000_000_000_000
-    }
 }
 
 /// The limit for a server's silence, doubled after each try that was sent whole and not answered in time: a

@@ -6,13 +6,11 @@ import Storage
 // Holds: origins that refuse everything, those whose requests wait for the clock or the internet, and captive
 // portals.
 extension OutboxTables {
-    /// Stands for every origin without TLS.
-    static let plain = "http"
-
-    func refusals() throws(StorageError) -> [OriginRefusals.Record] {
+    /// What is known of origins that have refused requests.
+    func originRecords() throws(StorageError) -> [OriginRefusals.Record] {
         try database.all(
             "SELECT origin, suspects, last, since, until, trials, spent, reason FROM holds WHERE origin <> ?",
-            [.text(Self.plain)]
+            [.text(PlainHolds.everyOrigin)]
         ) { row in
             var record = OriginRefusals.Record(origin: row.text(0), last: row.int64(2))
             record.suspects = row.text(1).split(separator: ",").compactMap { Int64($0) }.map {
@@ -35,11 +33,6 @@ extension OutboxTables {
         return Dictionary(rows.map { ($0.origin, $0.reason) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Why an entry waits; `holds` are what ``holds()`` read.
-    static func hold(_ origin: String, _ holds: [String: String]) -> String? {
-        holds[origin] ?? (PlainHolds.isPlain(origin) ? holds[plain] : nil)
-    }
-
     func store(_ record: OriginRefusals.Record) throws(StorageError) {
         try database.run(
             "INSERT OR REPLACE INTO holds VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -56,7 +49,7 @@ extension OutboxTables {
 
     /// Stores why requests without TLS wait; nil where they do not.
     func holdPlain(_ reason: String?) throws(StorageError) {
-        try hold(Self.plain, reason)
+        try hold(PlainHolds.everyOrigin, reason)
     }
 
     /// Stores why requests to an origin wait, in the place of its record; nil where they do not.

@@ -83,9 +83,9 @@ extension OutboxTables {
         results.reserveCapacity(groups.count)
         for group in groups {
             // One alone is refused before anything has changed, unless others had to give way.
-            let isUndone =
+            let needsSavepoint =
                 group.count > 1 || group[0].plan != nil || mayDrop(for: group[0], limits, additions)
-            guard isUndone else {
+            guard needsSavepoint else {
                 results.append(try insert(group, &additions, limits, bodies, now, isInFlight))
                 continue
             }
@@ -164,6 +164,7 @@ extension OutboxTables {
             }
             let isFirst = !additions.lanes.contains(request.lane)
             guard let id = try store(request, isFirst: isFirst, now: now) else {
+                // Its key is taken, by the same request: another one was refused above.
                 _ = try repeats(request, bodies, &inserted)
                 continue
             }
@@ -231,7 +232,7 @@ extension OutboxTables {
             [
                 .text(request.lane), SQLValue(request.priority), .text(request.method), .text(request.url),
                 SQLValue(request.condition), .text(request.key), .integer(request.size), .integer(now),
-                SQLValue(request.expires), SQLValue(request.timeout), SQLValue(request.tries),
+                SQLValue(request.expires), SQLValue(request.timeout), SQLValue(request.maximumAttempts),
                 isDue ? 0 : 2, .integer(isDue ? 0 : request.start(at: now) ?? 0),
             ])
         guard count > 0 else { return nil }

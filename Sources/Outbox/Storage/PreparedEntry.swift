@@ -21,7 +21,7 @@ struct PreparedEntry: Sendable {
     var expires: Int64?
     /// In milliseconds; 0 for ever.
     var timeout: Int64?
-    var tries: Int?
+    var maximumAttempts: Int?
     var header: String
     var secrets: String
     /// A small content.
@@ -63,7 +63,7 @@ struct PreparedEntry: Sendable {
         url = asciiURL.absoluteString
         self.origin = origin
         timeout = request.timeout.map { max($0, .zero).milliseconds }
-        tries = request.maximumAttempts.map { max($0, 1) }
+        maximumAttempts = request.maximumAttempts.map { max($0, 1) }
         condition = NetworkCondition.allCases.firstIndex(of: request.networkCondition) ?? 0
         expires = request.expires.map { WallClock.milliseconds($0) }
         unique = request.unique
@@ -211,20 +211,4 @@ struct PreparedEntry: Sendable {
 extension HTTPField.Name {
     /// `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header).
     static let idempotencyKey = HTTPField.Name("Idempotency-Key") ?? .eTag
-}
-
-/// The device's clock, in milliseconds since 1970.
-enum WallClock {
-    static var now: Int64 { milliseconds(Date()) }
-    static func milliseconds(_ date: Date) -> Int64 {
-        Int64(min(max(date.timeIntervalSince1970, -1e12), 1e12) * 1_000)
-    }
-    /// RFC 3339, as in lists.
-    static func text(_ milliseconds: Int64) -> String {
-        // Clamped to the range of nanoseconds, which ends in 2262.
-        WallTime(nanoseconds: min(max(milliseconds, -9_000_000_000_000), 9_000_000_000_000) * 1_000_000).text
-    }
-    static func date(_ milliseconds: Int64) -> Date {
-        Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
-    }
 }

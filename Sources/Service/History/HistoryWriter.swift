@@ -29,7 +29,7 @@ final class HistoryWriter {
     private var lock: HistoryLock?
     private var run: Int64 = 0
     private var sincePrune = pruneInterval
-    /// Until then nothing is removed, by the monotonic clock; nil if ages are reliable.
+    /// Until then nothing is removed for its age, by the monotonic clock; nil if ages are reliable.
     private var doubtEnd: Int64?
     /// The time after which a clock that is wrong at the start should have been set.
     private static let doubt: Int64 = 3_600_000_000_000

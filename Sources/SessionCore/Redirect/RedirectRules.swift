@@ -14,7 +14,7 @@ public struct RedirectRules: Sendable, Equatable {
     public var limit = 16
     /// Whether 301 and 302 make a GET out of a POST, as every browser does; true.
     ///
-    /// RFC 9110 §15.4.2 allows both. 303 always makes a GET, and 307 and 308 never do.
+    /// RFC 9110 §15.4.2 allows both. 303 makes a GET of all but HEAD, and 307 and 308 never do.
     public var rewritesPost = true
     /// Whether a redirect from https to http is followed; true.
     ///

@@ -8,7 +8,8 @@ import SessionCore
 /// thread.
 ///
 /// libcurl gets the callbacks and this object's address once. It calls back only inside
-/// `ccurl_multi_action` and `ccurl_multi_remove`, so while the engine that owns the object runs.
+/// `ccurl_multi_action`, `ccurl_multi_remove` and `ccurl_easy_pause`, so while the engine that owns the
+/// object runs.
 final class EasyHandle {
     /// libcurl's `CURL *`.
     let raw: UnsafeMutableRawPointer

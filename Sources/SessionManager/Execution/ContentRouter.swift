@@ -60,7 +60,8 @@ struct ContentRouter {
 
     // MARK: The head of a response
 
-    /// Decides about the head of a response that is not interim.
+    /// Decides about the head of a response that is not interim; nil for one whose content the task gets,
+    /// which goes where ``finalSink(for:_:_:cause:_:_:_:)`` says.
     ///
     /// - Parameters:
     ///   - isChallenge: credentials may answer it.

@@ -6,7 +6,7 @@ import SessionCore
 
 /// The steps of one task's request, composed of parts that own their state; each returns what it leads to.
 ///
-/// On the loop's thread. All that changes a part is in this file.
+/// On the loop's thread. All that changes a part that is a value is in this file.
 final class RequestSteps {
     let task: SessionTask
     let engine: any TransferCarrier

@@ -313,7 +313,10 @@ public final class URLSessionManager: Sendable {
         return plan
     }
 
-    /// A task of the current session; unless `isResumedNext`, it lasts until then only while referenced.
+    /// A task of the current session; it lasts only while it is referenced or runs.
+    ///
+    /// - Parameter isResumedNext: whether the caller resumes it at once, so that it need not be watched until
+    ///   then.
     func task(
         _ request: SessionRequest, _ kind: SessionTask.Kind, _ plan: Shared<TaskPlan>,
         _ block: CompletionBlock? = nil, isResumedNext: Bool = false

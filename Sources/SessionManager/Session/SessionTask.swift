@@ -238,7 +238,7 @@ public final class SessionTask: Sendable {
         plan.options.completionGroup?.leave()
     }
 
-    // MARK: What the executor reports
+    // MARK: The end
 
     var cancelledError: SessionError {
         SessionError(.cancelled, "the task was cancelled", failingURL: originalRequest.url)

@@ -47,7 +47,8 @@ struct TaskPlan: Sendable {
     var stream: StreamBuffer?
     /// Gets the head of the last response.
     var head: ResponseHeadFuture?
-    /// Delivers its end to delegate, block and events; called on the loop's thread, before waiters resume.
+    /// Delivers its end to delegate, block and events, before waiters resume; called on the loop's thread, or
+    /// on the one that cancels a task which was never resumed.
     var completion: CompletionDelivery?
 
     // By reference: to find an optional value of any type absent takes the runtime's help.

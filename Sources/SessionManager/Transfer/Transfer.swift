@@ -6,9 +6,10 @@ import FoundationEssentials
 import HTTPTypes
 import SessionCore
 
-/// One exchange on the wire: a request as it is sent, and its one response.
+/// One exchange on the wire: a request as it is sent, and the response that is used.
 ///
-/// Redirects, authentication and retries are further exchanges. Lives on the loop's thread.
+/// Redirects, retries and the credentials that Reach sends are further exchanges; the rounds that libcurl
+/// makes itself (NTLM, a 417) belong to this one. Lives on the loop's thread.
 package final class Transfer {
     /// What is sent.
     package var request: SessionRequest { _read { yield sharedRequest.value } }

@@ -4,22 +4,22 @@ import SessionCore
 
 /// Receives what a transfer reports, on the loop's thread.
 ///
-/// All but `transferEnded` are called inside libcurl: they must not start, end or pause transfers there.
+/// What is called inside libcurl must not start, end or pause transfers there.
 protocol TransferDelegate: AnyObject {
-    /// The head has come; the sink gets the content.
+    /// The head has come; the sink gets the content. Called inside libcurl.
     func transfer(
         _ transfer: Transfer, received head: SessionResponse
     ) throws(SessionError) -> any ContentSink
-    /// More content has come.
+    /// More content has come. Called inside libcurl.
     func transferReceived(_ transfer: Transfer)
-    /// More of the body has gone.
+    /// More of the body has gone. Called inside libcurl.
     func transferSent(_ transfer: Transfer)
-    /// The body's source has nothing yet; to be resumed by ``TransferEngine/resume(_:)``.
-    func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader)
-    /// It waits until its host has room for a connection, or does not wait any more. Not called inside
+    /// The body's source has nothing yet; to be resumed by ``TransferEngine/resume(_:)``. Called inside
     /// libcurl.
+    func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader)
+    /// It waits until its host has room for a connection, or does not wait any more.
     func transfer(_ transfer: Transfer, waitsForSlot: Bool)
-    /// Its connection is dead, or it waits for one over a path that is. Not called inside libcurl.
+    /// Its connection is dead, or it waits for one over a path that is.
     func transferLostPath(_ transfer: Transfer, _ loss: PathLoss)
     /// Whether its request may be carried out twice.
     func transferMayRepeat(_ transfer: Transfer) -> Bool

@@ -63,17 +63,26 @@ import Testing
 
     @Test("OBX-213 413 halves a batch, 400 and 422 have the bad one searched, and all others are for all")
     func refusals() {
-        #expect(verdict(413) == .halves(searches: false))
-        #expect(verdict(400) == .halves(searches: true) && verdict(422) == .halves(searches: true))
+        #expect(verdict(413) == .halves(searches: false, later: nil))
+        for status in [400, 422] { #expect(verdict(status) == .halves(searches: true, later: nil)) }
         for status in [400, 413, 422] {
             #expect(verdict(status, count: 1) == .whole(DeliveryVerdict(statusCode: status)))
         }
         for status in [401, 404, 409, 429, 503] {
             #expect(verdict(status) == .whole(DeliveryVerdict(statusCode: status)))
         }
-        // Asked to come later, which says nothing of the entries.
-        let later = DeliveryVerdict(statusCode: 413, asksForLater: true)
-        #expect(BatchVerdict(later, nil, count: 2, isRepeated: false) == .whole(later))
+        // Asked to come later: not with the same batch, which could be refused for ever.
+        for status in [400, 413, 422, 429] {
+            let later = DeliveryVerdict(statusCode: status, asksForLater: true)
+            guard case .retry(let failure) = later else {
+                Issue.record("\(later)")
+                continue
+            }
+            let verdict = BatchVerdict(later, nil, count: 2, isRepeated: false)
+            #expect(
+                verdict == (status == 429 ? .whole(later) : .halves(searches: status != 413, later: failure)))
+            #expect(BatchVerdict(later, nil, count: 1, isRepeated: false) == .whole(later))
+        }
     }
 
     @Test("OBX-214 A 409 of an entry may be of its earlier try, where there was one")

@@ -17,7 +17,9 @@ struct PoolMembership {
     var wasAlwaysAlone: Bool { ordinal != nil && ordinal == pool?.total }
 }
 
-/// The connections that transfers of one path share: one multi handle of libcurl, with its DNS cache.
+/// The connections that transfers of one key share: one multi handle of libcurl, with its DNS cache.
+///
+/// A key is a path, and what else transfers must agree in to share a connection.
 ///
 /// libcurl has no call to stop using one connection. So when the path of a connection dies, or the kernel
 /// turns to another path, the whole pool is retired: its transfers may end, and later ones get new
@@ -68,8 +70,8 @@ final class ConnectionPool {
     }
 }
 
-/// The pools of an engine: one that is used, unless a path was left, and those whose last transfers still
-/// run; on the loop's thread.
+/// The pools of an engine: one for each key in use, and those of paths that were left, whose last transfers
+/// still run; on the loop's thread.
 final class ConnectionPools {
     private var pools: [ConnectionPool] = []
     private var count = 0

@@ -16,7 +16,7 @@ struct HostSlot {
 /// The slots of transfers among those of their origin, which suspended transfers do not take; on the loop's
 /// thread.
 ///
-/// An object, and no state of the engine: the delegates that it notifies ask for ``waiting``.
+/// A class: while it notifies delegates they read ``waiting``, which a struct of the engine would forbid.
 package final class HostAdmission {
     private var limiter: PerHostLimiter<Transfer>
     /// How many transfers wait for a slot.

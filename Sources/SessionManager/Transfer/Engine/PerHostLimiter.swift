@@ -58,7 +58,8 @@ struct PerHostLimiter<Waiting>: ~Copyable {
         }
     }
 
-    /// How many connections an origin may have; those that share none have as many beside them.
+    /// How many connections an origin may have; once it is known to multiplex, those that share none have as
+    /// many beside the shared ones.
     let limit: Int
     private let streams = 100
     private var hosts = SmallMap<String, Host>()

@@ -31,7 +31,7 @@ extension OutboxEngine {
             try tables.forgetOpenings()
             try tables.forgetBatches()
             try tables.makeHeldDownloadsDue()
-            records = try tables.refusals()
+            records = try tables.originRecords()
             last = try tables.lastEntry()
             try bodies.sweep { (name) throws(StorageError) in
                 try database.first("SELECT 1 FROM contents WHERE file = ?", [.text(name)]) { _ in true }
