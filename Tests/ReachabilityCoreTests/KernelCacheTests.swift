@@ -70,6 +70,64 @@ struct KernelCacheTests {
         }
     }
 
+    @Test(
+        "API-573 an event about a link replaces its answers; after a loss, and of a bridge's port, it does not"
+    )
+    func changedLink() {
+        var dark = link
+        dark.flags = [.up]
+        let event = NetworkEvent.linkChanged(dark, isWirelessNoise: false)
+        let cache = filled
+        cache.apply([event])
+        #expect(cache[.link(2)] == .link(dark))
+        #expect(cache[.links] == .links([dark]))
+        #expect(held(cache) == [true, true, true, true, true])
+        cache.apply([.linkRemoved(index: 2)])
+        #expect(cache[.links] == .links([]))
+        #expect(held(cache) == [false, true, false, true, false])
+        var port = dark
+        port.bridgePortState = .forwarding
+        let doubtful: [[NetworkEvent]] = [
+            [.overrun, event], [event, .overrun], [.linkChanged(port, isWirelessNoise: false)],
+        ]
+        for events in doubtful {
+            let cache = filled
+            cache.apply(events)
+            #expect(cache[.link(2)] == nil, "\(events)")
+            #expect(cache[.links] == nil, "\(events)")
+        }
+    }
+
+    @Test(
+        "API-574 a link that is new or another one has everything asked for again; a port has its bridge's ports"
+    )
+    func devices() {
+        var renamed = link
+        renamed.name = "wan"
+        var tunnel = link
+        tunnel.kind = "gre"
+        for other in [renamed, tunnel, LinkState(index: 3, name: "eth1")] {
+            let cache = filled
+            cache.apply([.linkChanged(other, isWirelessNoise: false)])
+            #expect(held(cache) == [false, false, false, true, false])
+        }
+        let ports = KernelQuestion.ports(master: 7)
+        var enslaved = link
+        enslaved.master = 7
+        for (before, after) in [([link], link), ([], enslaved), ([enslaved], enslaved)] {
+            let cache = filled
+            cache.store(ports, .links(before))
+            cache.apply([.linkChanged(after, isWirelessNoise: false)])
+            #expect(cache[ports] == nil)
+        }
+        let cache = filled
+        cache.store(ports, .links([]))
+        cache.store(.linkNamed("eth0"), .link(link))
+        cache.apply([.linkChanged(link, isWirelessNoise: false)])
+        #expect(cache[ports] == .links([]))
+        #expect(cache[.linkNamed("eth0")] == nil)
+    }
+
     @Test("the state of a Wi-Fi interface and passing failures are never remembered")
     func neverRemembered() {
         let cache = KernelCache()

@@ -133,7 +133,9 @@ struct LinkObstacleTests {
         #expect(reason.sentence == "m0.5: it lies on m0, whose port eth0 is switched off")
         let reporter = LinkReporter(evaluator: .general)
         var snapshot = Snapshot()
+        var asked: [KernelQuestion] = []
         while case .needs(let questions) = reporter.report(snapshot) {
+            asked += questions
             for question in questions { snapshot.add(question, network.answer(question)) }
         }
         guard case .reports(let reports) = reporter.report(snapshot) else {
@@ -141,6 +143,7 @@ struct LinkObstacleTests {
             return
         }
         #expect(reports.first { $0.name == "m0" }?.reason.sentence == "m0: its port eth0 is switched off")
+        #expect(!asked.contains(.ports(master: master)), "the list of all links has the ports")
     }
 
     @Test("FLD-018 a link that a program holds down; one that has carrier all the same works")

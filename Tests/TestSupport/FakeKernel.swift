@@ -172,7 +172,7 @@ private final class FakeAnswers: KernelQuerying {
         try kernel.answers(to: questions)
     }
     let cache = KernelCache()
-    func handle(_ event: NetworkEvent) {}
+    func handle(_ events: [NetworkEvent]) {}
     func forgetRoutes() {}
 }
 

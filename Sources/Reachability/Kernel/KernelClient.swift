@@ -55,10 +55,12 @@ package final class KernelClient: KernelQuerying {
         return answers.compactMap { $0 }
     }
 
-    package func handle(_ event: NetworkEvent) {
-        cache.invalidate(after: event)
-        wireless.handle(event)
-        leases.handle(event)
+    package func handle(_ events: [NetworkEvent]) {
+        cache.apply(events)
+        for event in events {
+            wireless.handle(event)
+            leases.handle(event)
+        }
     }
 
     package func leasesHaveChanged() -> Bool { leases.haveChanged() }

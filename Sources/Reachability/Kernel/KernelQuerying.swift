@@ -13,10 +13,10 @@ package protocol KernelQuerying: AnyObject {
     /// The earlier answers that are still valid; evaluations use them without asking.
     var cache: KernelCache { get }
 
-    /// Processes an event: cached answers that it may have changed are asked again.
-    func handle(_ event: NetworkEvent)
+    /// Processes the events of one read: cached answers are those that they tell, or are asked again.
+    func handle(_ events: [NetworkEvent])
 
-    /// Whether a default route came, and with it another lease than that of the answers so far.
+    /// Whether a default route came or a link changed, and with it a lease other than in the answers so far.
     ///
     /// To be asked after an evaluation: looking at the files takes longer than to look up the route.
     func leasesHaveChanged() -> Bool

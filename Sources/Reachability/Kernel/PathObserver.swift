@@ -141,8 +141,8 @@ package final class PathObserver {
     }
 
     private func handle(_ events: [NetworkEvent]) {
-        for event in events { kernel?.handle(event) }
-        if kernel?.leasesHaveChanged() == true { kernel?.handle(.requested) }
+        kernel?.handle(events)
+        if kernel?.leasesHaveChanged() == true { kernel?.handle([.requested]) }
         concerned(events)
     }
 }

@@ -133,8 +133,8 @@ final class ReachabilityMonitor {
         let now = now
         environment.recorder?(.events(events, at: now))
         var evaluates = false
+        kernel?.handle(events)
         for event in events {
-            kernel?.handle(event)
             if case .linkRemoved(let index) = event { environment.hints?.remove(index) }
             count(event)
             if machine.observed(event, at: now) == .evaluate { evaluates = true }
@@ -161,7 +161,7 @@ final class ReachabilityMonitor {
             environment.recorder?(.elapsed(at: now))
             kernel?.forgetRoutes()
             if afresh {
-                kernel?.handle(.requested)
+                kernel?.handle([.requested])
                 if source == nil { openSource() }
             }
             return conclude()
@@ -172,7 +172,8 @@ final class ReachabilityMonitor {
     private func conclude() {
         evaluate()
         settle()
-        // After the line, which it would delay by a tenth: a default route may come with another lease.
+        // After the line, which it would delay by a tenth: a default route or a carrier may come with another
+        // lease.
         if kernel?.leasesHaveChanged() == true { handle([.requested]) }
     }
 

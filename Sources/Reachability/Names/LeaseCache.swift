@@ -8,7 +8,8 @@ import ReachabilityCore
 /// time.
 ///
 /// Three calls of stat(2), and one for each lease that is there, replace the search for the files of all
-/// links. A default route may come with a new lease, so after its event ``haveChanged()`` looks once.
+/// links. A default route may come with a new lease, and so may a carrier: after their events
+/// ``haveChanged()`` looks once.
 package final class LeaseCache {
     private struct Entry {
         var name: String
@@ -25,8 +26,8 @@ package final class LeaseCache {
     private var entries: [Int32: Entry] = [:]
     private var folders: [FileStamp?] = []
     private var isCurrent = false
-    /// Whether a default route came after the last look.
-    private var hasNewRoute = false
+    /// Whether a default route came, or a link changed, after the last look.
+    private var hasNews = false
 
     /// - Parameter now: The time of CLOCK_REALTIME in nanoseconds.
     package init(_ leases: LeaseFiles, now: @escaping () -> Int64 = LeaseCache.time) {
@@ -41,7 +42,8 @@ package final class LeaseCache {
     package func handle(_ event: NetworkEvent) {
         mayHaveChanged()
         switch event {
-        case .routeAdded(let prefix, _): if prefix.length == 0 { hasNewRoute = true }
+        case .routeAdded(let prefix, _): if prefix.length == 0 { hasNews = true }
+        case .linkChanged(_, isWirelessNoise: false): hasNews = true
         case .linkRemoved(let index): entries[index] = nil
         // Links may be gone without an event.
         case .overrun, .reopened: entries = [:]
@@ -49,10 +51,10 @@ package final class LeaseCache {
         }
     }
 
-    /// Whether a default route came, and a lease differs from what was answered.
+    /// Whether a default route came or a link changed, and a lease differs from what was answered.
     package func haveChanged() -> Bool {
-        guard hasNewRoute else { return false }
-        hasNewRoute = false
+        guard hasNews else { return false }
+        hasNews = false
         guard !entries.isEmpty else { return false }
         let count = entries.count
         check()

@@ -136,7 +136,7 @@ extension EvaluationContext {
     /// The port that keeps a bridge or bond from having carrier; nil if it is not a single one.
     private mutating func causeOfPorts(_ link: LinkState, depth: Int) throws(MissingAnswers) -> LinkUsability?
     {
-        let ports = try knownPorts(of: link.index)
+        let ports = try ports(of: link.index)
         // A guest's port blocks no way out.
         let outward = ports.filter { !$0.isGuestCable }
         for port in outward.isEmpty ? ports : outward where port.hasUsableState && !port.passesFrames {

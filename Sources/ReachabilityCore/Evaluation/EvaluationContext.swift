@@ -24,7 +24,7 @@ package struct EvaluationContext: ~Copyable {
     var knownSources = KnownSources()
     // The policy rules, which every lookup depends on.
     private var policy: PolicyRules?
-    // Ports by their master, once all links are known; for the sentences of link reports.
+    // Ports by their master, once all links are known.
     private var portsByMaster: [Int32: [LinkState]]?
     // Most evaluations request fewer questions than pay for hashing.
     private static let linearLimit = 32
@@ -194,22 +194,19 @@ package struct EvaluationContext: ~Copyable {
         return links
     }
 
-    /// The ports of a bridge, bond or team.
+    /// The ports of a bridge, bond or team: from the list of all links, if that is known.
     package mutating func ports(of master: Int32) throws(MissingAnswers) -> [LinkState] {
+        if let portsByMaster { return portsByMaster[master] ?? [] }
+        if case .links(let links)? = known(.links) {
+            var ports: [Int32: [LinkState]] = [:]
+            for link in links {
+                if let master = link.master { ports[master, default: []].append(link) }
+            }
+            portsByMaster = ports
+            return ports[master] ?? []
+        }
         guard case .links(let links) = try answer(.ports(master: master)) else { return [] }
         return links
-    }
-
-    /// The same from the list of all links, if that is known.
-    mutating func knownPorts(of master: Int32) throws(MissingAnswers) -> [LinkState] {
-        if let portsByMaster { return portsByMaster[master] ?? [] }
-        guard case .links(let links) = known(.links) else { return try ports(of: master) }
-        var ports: [Int32: [LinkState]] = [:]
-        for link in links {
-            if let master = link.master { ports[master, default: []].append(link) }
-        }
-        portsByMaster = ports
-        return ports[master] ?? []
     }
 
     package mutating func addresses() throws(MissingAnswers) -> [InterfaceAddress] {

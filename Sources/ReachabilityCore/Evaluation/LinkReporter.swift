@@ -171,6 +171,13 @@ package struct LinkReporter: Sendable {
             return unbound
         }
         let bound = evaluator.lookup(address, interface: link.index)
+        // Asked for by the path already, when it looked for another link.
+        if evaluator.decidesByEntry(address.family),
+            case .failure(let errno)? = context.known(.route(bound.entry)),
+            errno != KernelErrno.unsupported
+        {
+            return nil
+        }
         if source == .own {
             try context.require(.route(bound.entry), .route(bound))
         } else {

@@ -140,7 +140,8 @@ package struct PathEvaluator: Sendable {
                 isPartial = true
                 continue
             }
-            switch try attempt(destination, &context) {
+            // Where an earlier one has a route, and its link is dead, this one most likely has a route too.
+            switch try attempt(destination, wantsEntry: best?.link != nil, &context) {
             case .success(let found):
                 path = found
                 if case .general = target { isPartial = lacksRoute && found.prefixLength != 0 }
@@ -173,8 +174,9 @@ package struct PathEvaluator: Sendable {
         return try context.link(index)?.index ?? -1
     }
 
+    /// - Parameter wantsEntry: Whether the entry is asked for along with the route.
     private func attempt(
-        _ destination: ReachabilityDestination, _ context: inout EvaluationContext
+        _ destination: ReachabilityDestination, wantsEntry: Bool, _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> Result<FamilyPath, PathFailure> {
         let zone = try zoneIndex(destination, &context)
         if zone < 0 {
@@ -182,7 +184,9 @@ package struct PathEvaluator: Sendable {
                 PathFailure(.noRoute, link: nil, detail: "interface \(destination.zone ?? "") does not exist")
             )
         }
-        let plain = try context.resolvingSource(lookup(destination.address, interface: zone))
+        let direct = lookup(destination.address, interface: zone)
+        if wantsEntry { try context.require(.route(direct), .route(direct.entry)) }
+        let plain = try context.resolvingSource(direct)
         switch try context.route(plain) {
         case .failure(let refusal):
             let failure = PathFailure(refusal: refusal)

@@ -3,10 +3,11 @@
 /// The kernel's answers that are still valid, for one thread at a time.
 ///
 /// Answers about links, addresses and devices hold until an event may have changed them, so a change of a
-/// route costs route lookups alone. Answers about routes hold over changes of routes of the other family and,
-/// if they are bound to a link, of routes through another link. IPv4 routes can vanish without an event of
-/// their own, but only along with an event about a link, an address or a nexthop. The nl80211 state of a
-/// Wi-Fi interface is never kept, because its signal changes all the time.
+/// route costs route lookups alone, and so does one of a link, whose event has its new state
+/// (``CachedLinks``). Answers about routes hold over changes of routes of the other family and, if they are
+/// bound to a link, of routes through another link. IPv4 routes can vanish without an event of their own, but
+/// only along with an event about a link, an address or a nexthop. The nl80211 state of a Wi-Fi interface is
+/// never kept, because its signal changes all the time.
 package final class KernelCache {
     private var answers = CachedAnswers()
 
@@ -28,22 +29,28 @@ package final class KernelCache {
     /// Removes what `event` may have changed.
     package func invalidate(after event: NetworkEvent) { answers.invalidate(after: event) }
 
+    /// Replaces what the events of one read tell, and removes what else they may have changed.
+    ///
+    /// After a loss the queue has only messages from before it (NETLINK_S_CONGESTED,
+    /// net/netlink/af_netlink.c), so these tell nothing.
+    package func apply(_ events: [NetworkEvent]) {
+        let isWhole = !events.contains(.overrun)
+        for event in events {
+            if !isWhole || !answers.learn(event) { answers.invalidate(after: event) }
+        }
+    }
+
     /// Removes the answers about routes, because time has passed.
     package func forgetRoutes() { answers.forgetRoutes() }
 }
 
 /// The storage of a ``KernelCache``; not copyable, so that reading one answer does not retain all the tables.
 private struct CachedAnswers: ~Copyable {
-    private var links = AnswerTable()
-    private var wireless = AnswerTable()
+    private var links = CachedLinks()
     private var leases = AnswerTable()
     private var addresses: KernelAnswer?
     private var rules: KernelAnswer?
     private var routes = PerFamily()
-    /// Whether there is a VRF; nil while unknown.
-    private var hasVRF: Bool?
-    /// Whether a stored link has IPv6 switched off.
-    private var hasLinkWithoutIPv6 = false
 
     /// Lookups by the family of their destination.
     private struct PerFamily: Sendable {
@@ -76,10 +83,9 @@ private struct CachedAnswers: ~Copyable {
             case (.ipv6, 0): routes.v6.free[question, digest: digest]
             case (.ipv6, _): routes.v6.bound[question, digest: digest]
             }
-        case .link, .linkNamed, .links, .ports, .device: links[question, digest: digest]
+        case .link, .linkNamed, .links, .ports, .device, .wireless: links[question, digest: digest]
         case .addresses: addresses
         case .rules: rules
-        case .wireless: wireless[question, digest: digest]
         case .lease: leases[question, digest: digest]
         }
     }
@@ -93,25 +99,30 @@ private struct CachedAnswers: ~Copyable {
             } else {
                 routes[lookup.destination.family].bound.set(question, answer)
             }
-        // There is no event for an rfkill switch while the interface is down.
-        case .device where Self.isRadio(answer): break
-        case .link, .linkNamed, .links, .ports, .device:
-            guard Self.isLasting(answer) else { break }
-            links.set(question, answer)
-            if case .links(let all) = answer, question == .links {
-                hasVRF = all.contains { $0.kind == "vrf" }
-            }
-            if !hasLinkWithoutIPv6 { hasLinkWithoutIPv6 = Self.containsLinkWithoutIPv6(answer) }
-        case .addresses: if Self.isLasting(answer) { addresses = answer }
+        case .link, .linkNamed, .links, .ports, .device, .wireless: links.store(question, answer)
+        case .addresses: if answer.isLasting { addresses = answer }
         case .rules:
             // A kernel without policy routing refuses for good.
             if case .failure(let errno) = answer, KernelErrno(errno: errno).isTransient { break }
             rules = answer
-        case .wireless:
-            // Not being Wi-Fi is permanent; the state of a Wi-Fi interface is not.
-            if case .failure = answer, Self.isLasting(answer) { wireless.set(question, answer) }
         case .lease: leases.set(question, answer)
         }
+    }
+
+    /// Keeps what an event tells; false if it tells nothing whole.
+    ///
+    /// The state of a bridge port comes in messages of the bridge too, which have little else.
+    mutating func learn(_ event: NetworkEvent) -> Bool {
+        switch event {
+        case .linkChanged(let link, isWirelessNoise: false) where link.bridgePortState == nil:
+            links.changed(link)
+        case .linkRemoved(let index):
+            links.removed(index)
+            leases.removeAll { if case .lease(index, _) = $0.question { true } else { false } }
+        default: return false
+        }
+        forgetRoutes()
+        return true
     }
 
     mutating func invalidate(after event: NetworkEvent) {
@@ -125,20 +136,18 @@ private struct CachedAnswers: ~Copyable {
         // A driver's event says nothing about the link; a change of the link has its own message.
         case .linkChanged(_, isWirelessNoise: true): break
         case .linkChanged, .linkRemoved, .wirelessChanged:
-            forgetLinks()
-            wireless.removeAll()
+            links.forget()
         // disable_ipv6 has no message of its own; it removes and restores the link-local address.
         case .addressAdded(let address):
             addresses = nil
-            if hasLinkWithoutIPv6, address.isIPv6LinkLocal { forgetLinks() }
+            if links.hasOneWithoutIPv6, address.isIPv6LinkLocal { links.forget() }
         case .addressRemoved(let address):
             addresses = nil
-            if address.isIPv6LinkLocal { forgetLinks() }
+            if address.isIPv6LinkLocal { links.forget() }
         // Whether a link accepts router advertisements depends on forwarding.
-        case .settingChanged(.ipv6): forgetLinks()
+        case .settingChanged(.ipv6): links.forget()
         case .overrun, .reopened, .resumed, .requested:
-            forgetLinks()
-            wireless.removeAll()
+            links.forget()
             addresses = nil
             rules = nil
         case .ruleChanged: rules = nil
@@ -159,17 +168,11 @@ private struct CachedAnswers: ~Copyable {
         }
     }
 
-    private mutating func forgetLinks() {
-        links.removeAll()
-        hasVRF = nil
-        hasLinkWithoutIPv6 = false
-    }
-
     /// A route through `interface` was added or removed; nil if it can affect every lookup of its family.
     private mutating func forgetRoutes(_ family: IPAddress.Family, through interface: Int32?) {
         routes[family].free.removeAll()
         // A lookup bound to a VRF, before Linux 6.1 also one bound to its port, uses the VRF's table unbound.
-        guard let interface, hasVRF == false else { return routes[family].bound.removeAll() }
+        guard let interface, links.hasVRF == false else { return routes[family].bound.removeAll() }
         routes[family].bound.removeAll { entry in
             guard case .route(let lookup) = entry.question, lookup.interface != interface else { return true }
             // With a source, IPv6 may answer with a route of another interface.
@@ -183,23 +186,6 @@ private struct CachedAnswers: ~Copyable {
     mutating func forgetRoutes() {
         routes.v4.removeAll()
         routes.v6.removeAll()
-    }
-
-    /// Whether an answer is permanent: any but a failure, and ENOENT (no such family), ENODEV, EOPNOTSUPP.
-    private static func isLasting(_ answer: KernelAnswer) -> Bool {
-        if case .failure(let errno) = answer { [2, 19, 95].contains(errno) } else { true }
-    }
-
-    private static func containsLinkWithoutIPv6(_ answer: KernelAnswer) -> Bool {
-        switch answer {
-        case .link(let link): link.ipv6?.isDisabled == true
-        case .links(let links): links.contains { $0.ipv6?.isDisabled == true }
-        default: false
-        }
-    }
-
-    private static func isRadio(_ answer: KernelAnswer) -> Bool {
-        if case .device(let facts) = answer { facts.hasPhy80211 } else { false }
     }
 
     /// Whether an answer is a transient failure, or a route whose lifetime counts from now.

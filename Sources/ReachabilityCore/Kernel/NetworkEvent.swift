@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A change of the network: it triggers an evaluation, and decisions never rest on its content alone.
+/// A change of the network, which triggers an evaluation.
+///
+/// Routes are looked up then, and never read from an event.
 package enum NetworkEvent: Sendable, Equatable {
     /// A link appeared or changed; `isWirelessNoise` marks a mere wireless event of a driver.
     case linkChanged(LinkState, isWirelessNoise: Bool)

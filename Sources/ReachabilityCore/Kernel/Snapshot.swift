@@ -86,6 +86,12 @@ package struct AnswerTable: Sendable {
         }
     }
 
+    /// Changes an answer in place, if there is one.
+    mutating func change(_ question: KernelQuestion, _ change: (inout KernelAnswer) -> Void) {
+        guard let position = position(of: question, question.digest) else { return }
+        change(&entries[position].answer)
+    }
+
     /// Appends the answer to a question that is known to have none, without searching for it.
     mutating func append(_ question: KernelQuestion, _ answer: KernelAnswer, digest: UInt64) {
         if entries.isEmpty {

@@ -80,7 +80,7 @@ struct CachedRoutesTests {
             var events: [NetworkEvent] = []
             while socket.drain(limit: 64, into: &events) == .more {}
             #expect(!events.isEmpty, "\(change)")
-            for event in events { kernel.handle(event) }
+            kernel.handle(events)
             recalled.append(questions.count { kernel.cache[$0] != nil })
             let answers = try kernel.answers(to: questions)
             let afresh = try KernelClient(namespace: namespace.entry).answers(to: questions)

@@ -167,9 +167,9 @@ struct KernelClientTests {
         #expect(try name() == "v0")
         try namespace.shell("ip link set v0 name eth77")
         #expect(try name() == "v0")
-        kernel.handle(.routeAdded(try #require(IPPrefix("0.0.0.0/0"))))
+        kernel.handle([.routeAdded(try #require(IPPrefix("0.0.0.0/0")))])
         #expect(try name() == "v0")
-        kernel.handle(.linkChanged(LinkState(index: 10, name: "eth77"), isWirelessNoise: false))
+        kernel.handle([.linkChanged(LinkState(index: 10, name: "eth77"), isWirelessNoise: false)])
         #expect(try name() == "eth77")
     }
 
