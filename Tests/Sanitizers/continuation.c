@@ -2,11 +2,12 @@
 //
 // Tells the thread sanitizer that a task goes on after the call that resumed its continuation.
 //
-// Swift's runtime does so where the task waits already and is enqueued. Where it was resumed before it came to wait,
-// swift_continuation_await goes on at once (the toolchain's Task.cpp), and no order is declared: what the task does next,
-// for instance using the same memory for something else, is reported as a race with what the resuming thread did before.
-// So the function with which it goes on is replaced there (LD_PRELOAD) by one that declares the order first, with the
-// address that swift_continuation_resume has released: the task's.
+// Swift's runtime does so where the task waits already and is enqueued. Where it was resumed before it
+// came to wait, swift_continuation_await goes on at once (the toolchain's Task.cpp), and no order is
+// declared: what the task does next, for instance using the same memory for something else, is reported
+// as a race with what the resuming thread did before. So the function with which it goes on is replaced
+// there (LD_PRELOAD) by one that declares the order first, with the address that
+// swift_continuation_resume has released: the task's.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
@@ -19,12 +20,12 @@
 // The beginning of swift::ContinuationAsyncContext.
 struct context {
     struct context *parent;
-    // Called on the same thread, by swift_continuation_await alone: a task that is enqueued has a copy of its own.
+    // Called on the same thread, by swift_continuation_await alone: a task that is enqueued has a copy.
     ASYNC void (*next)(CONTEXT struct context *);
     size_t flags;
 };
 
-// AsyncContinuationFlags: it goes on by another way, perhaps on another thread. Swift's compiler makes these for Objective-C.
+// AsyncContinuationFlags: it goes on by another way, perhaps on another thread; made for Objective-C alone.
 enum { SWITCHES_EXECUTOR = 1 << 3 };
 
 // The test program contains the sanitizer's run-time library; other programs that inherit the preload do not.

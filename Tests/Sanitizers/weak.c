@@ -2,12 +2,12 @@
 //
 // Shows the leak detector objects that have weak references.
 //
-// Such an object has its counts in a side table, behind a pointer that is shifted by three bits, and the table points
-// to the object. The detector does not know the shifted pointer again, so it would report each table; and a suppression
-// counts as a reason to live, for the table and for all that can be reached from it: an object with weak references that
-// leaks would never be found. So what makes side tables is called by these functions (LD_PRELOAD), which exempt the
-// table, and have the detector ignore its pointer: it does not follow those in poisoned memory. Swift's runtime, which
-// alone uses the table, is not instrumented.
+// Such an object has its counts in a side table, behind a pointer that is shifted by three bits, and the
+// table points to the object. The detector does not know the shifted pointer again, so it would report
+// each table. A suppression counts as a reason to live, for the table and for all that can be reached
+// from it: an object with weak references that leaks would never be found. So these functions
+// (LD_PRELOAD) call what makes side tables, exempt the table, and have the detector ignore its pointer:
+// it follows none in poisoned memory. Swift's runtime, which alone uses the table, is not instrumented.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
