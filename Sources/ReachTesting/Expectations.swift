@@ -92,6 +92,21 @@ public struct RecordedStep: Sendable, CustomStringConvertible {
     public var description: String { "\(task.identifier) \(step)" }
 }
 
+/// The reader of recorded steps, until its stream is released: steps that were not read have their tasks, and
+/// these have their monitors, which have this.
+private final class StepReader: Sendable {
+    private let continuation: Mutex<AsyncStream<RecordedStep>.Continuation?>
+
+    init(_ continuation: AsyncStream<RecordedStep>.Continuation) { self.continuation = Mutex(continuation) }
+
+    func report(_ task: SessionTask, _ step: TaskStep) {
+        _ = continuation.withLock { $0 }?.yield(RecordedStep(task: task, step: step))
+    }
+
+    // Released after the lock: the tasks go with it.
+    func end() { _ = continuation.withLock { $0.take() } }
+}
+
 extension URLSessionManager {
     /// Every step of the tasks that are made from now on, in order; for
     /// ``Swift/AsyncSequence/first(within:_:where:)``.
@@ -99,10 +114,9 @@ extension URLSessionManager {
     /// - Parameter hearsOfBytes: whether parts of bodies and contents are steps too.
     public func recordSteps(hearsOfBytes: Bool = false) -> AsyncStream<RecordedStep> {
         let (stream, continuation) = AsyncStream<RecordedStep>.makeStream()
-        eventMonitors.append(
-            EventMonitor(hearsOfBytes: hearsOfBytes) { task, step in
-                continuation.yield(RecordedStep(task: task, step: step))
-            })
+        let reader = StepReader(continuation)
+        continuation.onTermination = { _ in reader.end() }
+        eventMonitors.append(EventMonitor(hearsOfBytes: hearsOfBytes) { reader.report($0, $1) })
         return stream
     }
 }

@@ -60,6 +60,8 @@ import Testing
         let now = try FileManager.default.attributesOfItem(atPath: lab.folder("file"))[.posixPermissions]
         #expect(now as? Int == 0o600)
         await outbox.close()
+        // Its handler has it.
+        opened.withLock { $0 = nil }
     }
 
     @Test(

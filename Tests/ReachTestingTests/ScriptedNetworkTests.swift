@@ -116,6 +116,8 @@ import Testing
         #expect(count.withLock { $0 } == calls)
         #expect(network.observerCount == 1)
         other.cancel()
+        // It holds itself otherwise.
+        selfish.withLock { $0 = nil }
         // A call that another thread is in has ended when the cancel returns.
         let slow = ScriptedNetwork()
         let (entered, entry) = AsyncStream<Void>.makeStream()

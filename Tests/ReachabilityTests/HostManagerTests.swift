@@ -18,11 +18,11 @@ struct HostManagerTests {
         kernel = FakeKernel(.wired, reactor: reactor)
     }
 
-    private func manager(_ host: String) -> ReachabilityManager {
+    private func manager(_ host: String, on kernel: FakeKernel? = nil) -> ReachabilityManager {
         var configuration = ReachabilityConfiguration()
         configuration.timing.evaluationInterval = .zero
         configuration.timing.lossGrace = .zero
-        return kernel.manager(MonitorTarget(host), configuration)
+        return (kernel ?? self.kernel).manager(MonitorTarget(host), configuration)
     }
 
     private func settled() async { try? await reactor.result(of: {}) }
@@ -121,9 +121,12 @@ struct HostManagerTests {
         #expect(kernel.requestedNames.elements.count == 5)
     }
 
-    @Test func withoutAWayOutAnUnresolvedNameIsUnreachable() async {
+    @Test func withoutAWayOutAnUnresolvedNameIsUnreachable() async throws {
+        // A time that stands still: no back-off passes, and no evaluation counts as slow.
+        let reactor = try ManualTime().makeReactor(name: "host-test")
+        let kernel = FakeKernel(.wired, reactor: reactor)
         kernel.changeSilently { $0.setCarrier($0.index("eth0"), false) }
-        let manager = manager("device.example")
+        let manager = manager("device.example", on: kernel)
         manager.setStatusChangeBlock { [log] in log.append($0) }
         manager.startMonitoring()
         kernel.resolve(.failure(.temporary("device.example: try again")))
@@ -131,7 +134,7 @@ struct HostManagerTests {
         #expect(manager.path.reason.sentence == "cannot resolve device.example: eth0: no carrier")
         // The general path has returned: the name is resolved at once, not after the back-off.
         kernel.change { $0.setCarrier($0.index("eth0"), true) }
-        await settled()
+        try await reactor.result(of: {})
         #expect(kernel.pendingNames == ["device.example"])
         kernel.resolve(.success(addresses))
         #expect(await log.wait(forCount: 2) == [.unreachable, .wired])

@@ -83,6 +83,7 @@ struct WaitCallTests {
         }
         func stop(_ done: @escaping () -> Void) {
             observation?.cancel()
+            observation = nil
             context?.probe = nil
             context = nil
             done()

@@ -86,11 +86,13 @@ struct WebSocketOpeningTests {
     func timeLimits() async throws {
         let lab = try await SocketLab()
         var request = try SessionRequest("http://127.0.0.1:\(lab.server.port)/echo")
-        request.options.timeoutInterval = .milliseconds(100)
-        request.options.timeouts.total = .milliseconds(200)
-        request.options.timeouts.firstByte = .milliseconds(100)
+        // A handshake takes longer with a sanitizer.
+        let unit = Duration.milliseconds(BuiltProgram.isInstrumented ? 1_000 : 100)
+        request.options.timeoutInterval = unit
+        request.options.timeouts.total = unit * 2
+        request.options.timeouts.firstByte = unit
         // Longer than the limit of silence.
-        let options = WebSocketOptions(keepAlive: .milliseconds(150))
+        let options = WebSocketOptions(keepAlive: unit * 1.5)
         let socket = try lab.manager.webSocket(with: request, options: options)
         try await socket.opened()
         // As long as twice the longest limit, told by pings.

@@ -233,7 +233,7 @@ struct OutboxFailureError: Error {
 
 /// An attempt under way: in transfer, or held by the manager until there is a network.
 struct InFlightDelivery: Sendable {
-    /// The manager's task, once there is one.
+    /// The manager's task, while there is one.
     final class Transfer: Sendable {
         private let task = Mutex<SessionTask?>(nil)
         private let onHold: @Sendable (HoldReason?) -> Void
@@ -251,15 +251,19 @@ struct InFlightDelivery: Sendable {
         /// The bytes of the content that were sent.
         var sentBytes: Int64 { task.withLock { $0 }?.uploadProgress.completedBytes ?? 0 }
 
-        /// - Returns: ends the observation of the task.
+        /// - Returns: ends the observation of the task, and releases it: what it calls holds this object.
         func began(_ task: SessionTask) -> @Sendable () -> Void {
             self.task.withLock { $0 = task }
-            return task.observeEvents { [onHold, identifier = task.identifier] event in
+            let endObserving = task.observeEvents { [onHold, identifier = task.identifier] event in
                 switch event {
                 case .held(let other, let reason) where other.identifier == identifier: onHold(reason)
                 case .released(let other) where other.identifier == identifier: onHold(nil)
                 default: break
                 }
+            }
+            return { [self] in
+                endObserving()
+                _ = self.task.withLock { $0.take() }
             }
         }
 

@@ -46,11 +46,13 @@ final class TelemetryLab: Sendable {
             wallClock: { controls.wall.withLock { $0 + .nanoseconds(Reactor.now - start) } },
             bootClock: { Reactor.now }
         ) { [settings] _, _, _ in
-            let part = TelemetryReporter(settings, version: "1.2.3") { batch, _, settings, done in
+            // What ends the storing has the component.
+            let part = TelemetryReporter(settings, version: "1.2.3") {
+                [weak pending] batch, _, settings, done in
                 given.append(settings)
                 batches.append(batch)
                 if controls.isPending.withLock({ $0 }) {
-                    pending.append(LoopBound(LoopCallback(done), to: loop))
+                    pending?.append(LoopBound(LoopCallback(done), to: loop))
                 } else {
                     done(controls.problem.withLock { $0 })
                 }

@@ -105,7 +105,7 @@ struct CompilerMessageTests {
     )
     func messages() async throws {
         let origin = try await TestSupport.Origin.shared
-        let result = try await origin.run(["/usr/bin/python3", "-B", script])
+        let result = try await origin.run(["/usr/bin/python3", "-B", script, BuiltProgram.path("")])
         #expect(result.status == .exited(0), "\(result.text) \(result.errors)")
     }
 }
