@@ -352,6 +352,7 @@ package final class Transfer {
     /// The body may continue: its source is asked again.
     package func resumeBody() { body.isPaused = false }
 
+    /// Has it end with this error, whatever libcurl says of the end; 0 for libcurl, whose callback found it.
     func abort(_ error: SessionError) -> Int {
         failure = failure ?? error
         return 0

@@ -278,8 +278,9 @@ final class TransferEngine: TransferControl, TransferCarrier {
         turn.callLibcurl { code = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_NONE)) }
         guard code != CURLE_OK, transfer.easy === easy, let pool = transfer.pool else { return }
         let error = transfer.error(code, easy, tls)
-        // A transfer that has ended is refused as well (CURLE_BAD_FUNCTION_ARGUMENT, lib/easy.c): its own end
-        // comes first.
+        // A transfer that has ended is refused (CURLE_BAD_FUNCTION_ARGUMENT, lib/easy.c): its own end comes
+        // first. Any other error is of what was kept, and libcurl may end the transfer without it.
+        if code != CURLE_BAD_FUNCTION_ARGUMENT, let error { _ = transfer.abort(error) }
         pool.multi.expectFinished()
         turn.later { [self] in
             if transfer.easy === easy { end(transfer, easy, error) }
