@@ -31,13 +31,10 @@ package final class KernelCache {
 
     /// Replaces what the events of one read tell, and removes what else they may have changed.
     ///
-    /// After a loss the queue has only messages from before it (NETLINK_S_CONGESTED,
-    /// net/netlink/af_netlink.c), so these tell nothing.
+    /// A loss removes all answers, and what is told after it replaces none: it is from before the loss
+    /// (NETLINK_S_CONGESTED, net/netlink/af_netlink.c).
     package func apply(_ events: [NetworkEvent]) {
-        let isWhole = !events.contains(.overrun)
-        for event in events {
-            if !isWhole || !answers.learn(event) { answers.invalidate(after: event) }
-        }
+        for event in events where !answers.learn(event) { answers.invalidate(after: event) }
     }
 
     /// Removes the answers about routes, because time has passed.
