@@ -34,8 +34,8 @@ public struct OutboxConfiguration: Sendable, Configurable {
         "env": EnvironmentSecrets(), "file": FileSecrets(),
     ]
 
-    /// Told of each file that was fetched, when it is in its place and before its entry leaves; nil for no
-    /// program.
+    /// Told of each file that was fetched, when it is in its place and before its entry is removed; nil for
+    /// no program.
     ///
     /// Answers whether the program was told. If it was not, or was and this process ends at that moment, it
     /// is told again.

@@ -20,7 +20,7 @@ extension RequestOutbox {
     public func startDelivery(with manager: URLSessionManager, probe: InternetProbe? = nil) async throws {
         let queue = manager.queue
         let former = queue.internetProbe
-        // Before the first request leaves.
+        // Before the first request is sent.
         if let probe {
             try await follow(findings: probe.findings)
             queue.internetProbe = probe

@@ -207,7 +207,7 @@ extension RequestOutbox {
     }
 }
 
-/// A call that waits for an entry to leave.
+/// A call that waits until an entry is settled.
 ///
 /// Unchecked because the compiler cannot see threads: made by the caller, and from then on used on the
 /// outbox's thread alone.

@@ -50,7 +50,7 @@ extension RequestOutbox {
 
     /// How many bytes of an entry's content were sent in the attempt under way; nil if there is none here.
     package func sentBytes(of id: OutboxID) async throws -> Int64? {
-        try await on { (engine) throws(OutboxError) in engine.inFlight[id]?.transfer.sentBytes }
+        try await on { (engine) throws(OutboxError) in engine.inFlight[id]?.task.sentBytes }
     }
 }
 

@@ -59,9 +59,9 @@ final class AnsweredExchange {
             return carrier.end(self, error)
         }
         armSilence()
-        var leaves = false
-        carrier.turn.callLibcurl { leaves = transfer.leaves() }
-        if leaves { proceed() } else { carrier.end(self, nil) }
+        var isSent = false
+        carrier.turn.callLibcurl { isSent = transfer.willSend() }
+        if isSent { proceed() } else { carrier.end(self, nil) }
     }
 
     /// Bytes may flow: the next of the body, or the part that was not taken.

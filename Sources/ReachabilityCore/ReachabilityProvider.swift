@@ -23,5 +23,7 @@ public struct ReachabilityObservation: Sendable {
     public init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = onCancel }
 
     /// Ends the subscription, from any thread and the observer too: no further call begins after it returns.
+    ///
+    /// What the observer captures is released with the last copy of this value, not here.
     public func cancel() { onCancel() }
 }

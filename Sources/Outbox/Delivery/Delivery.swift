@@ -5,7 +5,6 @@ import FoundationEssentials
 import HTTPTypes
 import SessionCore
 import SessionManager
-import Synchronization
 
 /// One attempt to deliver an entry.
 struct Delivery: Sendable {
@@ -18,7 +17,7 @@ struct Delivery: Sendable {
     /// The interface to bind to; nil for the kernel's choice.
     let uplink: String?
     /// Receives the manager's task.
-    let transfer: InFlightDelivery.Transfer
+    let managerTask: ManagerTask
     /// Where progress is reported.
     let reactor: Reactor
     /// Whether the path in use is expensive.
@@ -44,7 +43,7 @@ struct Delivery: Sendable {
         options.isIdempotent = true
         options.redirectHandler = DeliveryRedirects(secrets: pending.secrets)
         if pending.size >= Self.progressSize, pending.batch == nil {
-            options.uploadProgress = { [transfer] in transfer.onProgress($0.completedBytes, nil) }
+            options.uploadProgress = { [managerTask] in managerTask.onProgress($0.completedBytes, nil) }
             options.progressQueue = .onLoop(reactor)
         }
         let exchange: TaskOutcome
@@ -53,7 +52,7 @@ struct Delivery: Sendable {
                 request.body == nil
                 ? try manager.dataTask(with: request, options: options)
                 : try manager.uploadTask(withStreamedRequest: request, options: options)
-            let endObserving = transfer.began(task)
+            let endObserving = managerTask.began(task)
             defer { endObserving() }
             task.resume()
             exchange = await task.outcome()
@@ -229,61 +228,4 @@ struct Delivery: Sendable {
 struct OutboxFailureError: Error {
     let failure: OutboxFailure
     init(_ kind: OutboxFailure.Kind, _ message: String) { failure = OutboxFailure(kind, message) }
-}
-
-/// An attempt under way: in transfer, or held by the manager until there is a network.
-struct InFlightDelivery: Sendable {
-    /// The manager's task, while there is one.
-    final class Transfer: Sendable {
-        private let task = Mutex<SessionTask?>(nil)
-        private let onHold: @Sendable (HoldReason?) -> Void
-        let onProgress: @Sendable (Int64, _ total: Int64?) -> Void
-
-        /// - Parameters:
-        ///   - onHold: called with why the manager holds it, and with nil when that ends.
-        ///   - onProgress: called with the bytes that were sent, or of a download have come, and how many
-        ///     these will be.
-        init(
-            onHold: @escaping @Sendable (HoldReason?) -> Void,
-            onProgress: @escaping @Sendable (Int64, _ total: Int64?) -> Void
-        ) { (self.onHold, self.onProgress) = (onHold, onProgress) }
-
-        /// The bytes of the content that were sent.
-        var sentBytes: Int64 { task.withLock { $0 }?.uploadProgress.completedBytes ?? 0 }
-
-        /// - Returns: ends the observation of the task, and releases it: what it calls holds this object.
-        func began(_ task: SessionTask) -> @Sendable () -> Void {
-            self.task.withLock { $0 = task }
-            let endObserving = task.observeEvents { [onHold, identifier = task.identifier] event in
-                switch event {
-                case .held(let other, let reason) where other.identifier == identifier: onHold(reason)
-                case .released(let other) where other.identifier == identifier: onHold(nil)
-                default: break
-                }
-            }
-            return { [self] in
-                endObserving()
-                _ = self.task.withLock { $0.take() }
-            }
-        }
-
-        /// Whether the manager holds it and nothing was sent.
-        var isHeld: Bool { task.withLock { $0 }?.isHeld ?? false }
-    }
-
-    let work: Task<Void, Never>
-    let transfer: Transfer
-    /// Whether it is sent without TLS.
-    let isPlain: Bool
-    /// The interface that it is bound to; nil for the kernel's choice.
-    let uplink: String?
-    /// The time of day in which it may leave; nil for any.
-    let window: OutboxWindow?
-    /// The file into which it fetches; nil for other requests.
-    let part: String?
-    /// The bytes of that file that have come in this attempt, and with those from before.
-    var received: (attempt: Int64, file: Int64?) = (0, nil)
-    /// The entries that are sent as one; nil for one alone.
-    let batch: OutboxBatch?
-    let lane: String
 }

@@ -10,8 +10,9 @@ import SessionManager
 ///
 /// The content goes into a file beside the target, with a record that a later process continues from. When it
 /// is whole and its checksum is right, it is synced, gets its name, and the folder is synced; then the entry
-/// notes that, the program is told, and the entry leaves. Each step that was not reached is made up by the
-/// next attempt, so a kill or a loss of power at any instant costs at most what came since the last sync.
+/// notes that, the program is told, and the entry is removed. Each step that was not reached is made up by
+/// the next attempt, so a kill or a loss of power at any instant costs at most what came since the last
+/// sync.
 struct DownloadDelivery: Sendable {
     let delivery: Delivery
     let download: StoredDownload
@@ -107,15 +108,15 @@ struct DownloadDelivery: Sendable {
         options.resumeFile = folder.path(of: TargetFolder.record(of: download.part))
         options.continuesWithoutValidator = download.sha256 != nil
         options.mirrors = Array(strikes.open.dropFirst())
-        let transfer = delivery.transfer
-        options.downloadProgress = { transfer.onProgress($0.completedBytes, $0.totalBytes) }
+        let managerTask = delivery.managerTask
+        options.downloadProgress = { managerTask.onProgress($0.completedBytes, $0.totalBytes) }
         options.progressQueue = .onLoop(delivery.reactor)
         let part = folder.path(of: download.part)
         let task = try delivery.manager.storedDownloadTask(
             with: request, options: options,
             // It stays where it is: its name is given later.
             destination: .file(DownloadDestination(part, sha256: download.sha256)), monitor: watch.monitor)
-        let endObserving = transfer.began(task)
+        let endObserving = managerTask.began(task)
         defer { endObserving() }
         task.resume()
         return await task.outcome()

@@ -19,7 +19,7 @@ extension OutboxEngine {
         case .whole(.untried): return []
         case .whole(.delivered(let status)):
             let reply = members.count == 1 ? outcome.reply : nil
-            for id in members { events += try leave(id, status, reply, tables, now, &files) }
+            for id in members { events += try delivered(id, status, reply, tables, now, &files) }
             events += try release(outcome.origin, tables)
             state.settled(members)
         case .whole(.retry(let failure)):
@@ -47,8 +47,8 @@ extension OutboxEngine {
         return events
     }
 
-    /// The server has an entry.
-    private func leave(
+    /// Removes an entry that the server has, and stores its next repetition.
+    private func delivered(
         _ id: OutboxID, _ status: Int, _ reply: OutboxReply?, _ tables: OutboxTables, _ now: Int64,
         _ files: inout [String]
     ) throws(StorageError) -> [OutboxEvent] {
@@ -74,7 +74,7 @@ extension OutboxEngine {
             switch verdict {
             case .delivered(let status):
                 isAccepted = true
-                events += try leave(id, status, own.reply, tables, now, &files)
+                events += try delivered(id, status, own.reply, tables, now, &files)
             // The server has looked at each entry, so that no gateway is to blame.
             case .dead(let failure): events += try died(own, failure, tables, now, &files)
             case .retry(let failure): events += try postpone([id], failure, own, tables, now, &files)

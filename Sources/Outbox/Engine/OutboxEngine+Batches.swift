@@ -31,7 +31,7 @@ extension OutboxEngine {
         var due: Int64?
         for (lane, rule) in configuration.batches {
             let plan = machine.isBusy(lane) ? nil : try plan(lane, rule, now: now)
-            if let plan, !mayLeave(plan, now) {
+            if let plan, !isDue(plan, now) {
                 batches.waiting.insert(lane)
                 due = min(due ?? .max, plan.due)
             } else {
@@ -49,8 +49,8 @@ extension OutboxEngine {
         return batches.unready.isSubset(of: batches.waiting) ? due : now + 1_000
     }
 
-    private func mayLeave(_ plan: BatchPlan, _ now: Int64) -> Bool {
-        plan.leaves(at: now) || plan.members.first.map { $0 <= batches.flushed } ?? true
+    private func isDue(_ plan: BatchPlan, _ now: Int64) -> Bool {
+        plan.isDue(at: now) || plan.members.first.map { $0 <= batches.flushed } ?? true
     }
 
     /// The batch that a lane gathers, with entries that have come since; nil for one that is known already,
@@ -109,16 +109,16 @@ extension OutboxEngine {
                 var new = BatchPlan(first: first, rule: rule, ceiling: bounds.min(), now: now)
                 for candidate in candidates.dropFirst() { new.offer(candidate) }
                 // Entries have gone since it was looked at.
-                guard new.leaves(at: now) || isFlushed else {
+                guard new.isDue(at: now) || isFlushed else {
                     let former = state
-                    state.leaves([], of: waiting)
+                    state.willSend([], of: waiting)
                     if state != former { try tables.store(state, of: lane) }
                     return nil
                 }
                 chosen = Array(candidates.prefix(new.members.count))
             }
             let (members, former) = (chosen.map(\.id), state)
-            state.leaves(members, of: waiting)
+            state.willSend(members, of: waiting)
             if state != former { try tables.store(state, of: lane) }
             let size = chosen.reduce(0) { $0 + $1.size + rule.form.overhead }
             let batch = OutboxBatch(members: members, contentSize: size)

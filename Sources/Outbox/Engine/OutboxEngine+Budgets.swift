@@ -4,7 +4,7 @@ import Reachability
 import SessionCore
 import Storage
 
-/// The path that requests leave by, as far as its cost goes.
+/// The cost of the path over which requests are sent.
 struct CarryingPath: Sendable, Equatable {
     var interface: String?
     var isExpensive: Bool
@@ -18,7 +18,7 @@ struct CarryingPath: Sendable, Equatable {
 
 // What lanes may spend on expensive paths.
 extension OutboxEngine {
-    /// Whether what leaves now costs.
+    /// Whether what is sent now costs.
     var isExpensive: Bool { path?.isExpensive ?? false }
 
     /// Whether an exchange went over an expensive path.

@@ -101,7 +101,7 @@ extension OutboxEngine {
         reportChanges()
     }
 
-    /// Reports new entries, before they leave, and what has changed.
+    /// Reports new entries, before they are sent, and what has changed.
     func reportChanges() {
         following.isLookDue = false
         guard !following.isEmpty, !isClosed else { return }

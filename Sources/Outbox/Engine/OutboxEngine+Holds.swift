@@ -51,37 +51,37 @@ extension OutboxEngine {
     ///
     /// Downloads too that run: they may take hours, and go on from where they were.
     func recall() {
-        let held = inFlight.filter { $0.value.transfer.isHeld || $0.value.part != nil }
+        let held = inFlight.filter { $0.value.task.isHeld || $0.value.part != nil }
         guard !held.isEmpty else { return }
         do throws(OutboxError) {
             for (id, delivery) in held {
                 let waits =
                     machine.isPaused || spent.contains(delivery.lane)
                     || delivery.isPlain && !isRight(delivery.uplink)
-                let stays = waits ? false : try mayLeave(id, delivery)
+                let stays = waits ? false : try maySend(id, delivery)
                 if !stays { delivery.work.cancel() }
             }
         } catch { report(error, .reading) }
     }
 
-    /// Whether what goes without TLS still leaves by this uplink; nil for the path in use.
+    /// Whether requests without TLS are still sent over this uplink; nil for the path in use.
     private func isRight(_ uplink: String?) -> Bool {
         guard PlainHolds.mayNotUsePath(internet) else { return true }
         return uplink != nil && uplink == PlainHolds.uplink(internet)
     }
 
-    private func mayLeave(_ id: OutboxID, _ delivery: InFlightDelivery) throws(OutboxError) -> Bool {
+    private func maySend(_ id: OutboxID, _ delivery: InFlightDelivery) throws(OutboxError) -> Bool {
         try file.read { (database) throws(StorageError) in
             let tables = OutboxTables(database)
             if let batch = delivery.batch, try !tables.areWaiting(batch, in: delivery.lane) { return false }
-            return try tables.mayLeave(id, now: WallClock.now)
+            return try tables.maySend(id, now: WallClock.now)
         }
     }
 
-    /// When the window of a delivery closes that the manager holds, which must not leave after that.
+    /// When the window of a delivery closes that the manager holds, which must not be sent after that.
     func nextClosing(after now: Int64) -> Int64? {
         let closings = inFlight.values.compactMap { delivery -> Int64? in
-            guard let window = delivery.window, delivery.transfer.isHeld || delivery.part != nil else {
+            guard let window = delivery.window, delivery.task.isHeld || delivery.part != nil else {
                 return nil
             }
             return window.opening(at: now, LocalZone.offset)?.end

@@ -40,7 +40,7 @@ extension OutboxEngine {
         let isFull = found.expired.count == Self.limit || found.due.count == Self.limit
         if inFlight.values.contains(where: { $0.window != nil }) { recall() }
         for id in found.expired + found.outdated.map({ $0.id }) {
-            if let delivery = delivery(of: id), delivery.transfer.isHeld || delivery.part != nil {
+            if let delivery = delivery(of: id), delivery.task.isHeld || delivery.part != nil {
                 delivery.work.cancel()
             }
         }

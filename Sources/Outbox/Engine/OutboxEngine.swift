@@ -31,7 +31,7 @@ final class OutboxEngine {
     /// The newest entry when the delivery began; another process may have sent it and older ones before.
     var lastOfOthers = OutboxID(rawValue: 0)
     var batches = BatchLanes()
-    /// The path that requests leave by; nil where nothing reports it.
+    /// The path over which requests are sent; nil where nothing reports it.
     var path: CarryingPath?
     /// The lanes that have spent their budgets, and those of them that wait for that reason.
     var overBudget: Set<String> = []
@@ -237,13 +237,13 @@ final class OutboxEngine {
         var count = 0
         for pending in deliveries {
             guard refusals.isOpen(pending.origin, at: now), !spent.contains(pending.lane),
-                machine.leaves(
+                machine.start(
                     pending.id, lane: pending.lane, origin: pending.origin, host: pending.host,
                     condition: condition)
             else { continue }
             count += 1
             guard let request = try composedOrFreed(pending, now: now) else { continue }
-            refusals.left(for: pending.origin)
+            refusals.started(for: pending.origin)
             send(request, by: manager)
         }
         return count
@@ -270,7 +270,7 @@ final class OutboxEngine {
 
     private func send(_ pending: PendingDelivery, by manager: URLSessionManager) {
         let bound = LoopBound(self, to: reactor)
-        let transfer = InFlightDelivery.Transfer { reason in
+        let managerTask = ManagerTask { reason in
             // The slot is free for another, or the origin open.
             bound.perform { if $0.held(pending, reason?.sentence) { $0.startReady() } }
         } onProgress: { done, total in
@@ -284,15 +284,15 @@ final class OutboxEngine {
         let delivery = Delivery(
             pending: pending, manager: manager, configuration: configuration, paths: file.paths,
             isRepeated: pending.attempts > 0 || pending.id <= lastOfOthers, uplink: uplink,
-            transfer: transfer,
-            reactor: reactor, isExpensive: isExpensive, avoidsExpense: overBudget.contains(pending.lane))
+            managerTask: managerTask, reactor: reactor, isExpensive: isExpensive,
+            avoidsExpense: overBudget.contains(pending.lane))
         let fetching = pending.download.map { self.fetching(delivery, $0) }
         let work = Task.detached(executorPreference: executor) {
             let outcome = if let fetching { await fetching.run() } else { await delivery.run() }
             bound.perform { engine in engine.completed(outcome, pending) }
         }
         inFlight[pending.id] = InFlightDelivery(
-            work: work, transfer: transfer, isPlain: isPlain, uplink: uplink, window: pending.plan?.window,
+            work: work, task: managerTask, isPlain: isPlain, uplink: uplink, window: pending.plan?.window,
             part: pending.download?.part, batch: pending.batch, lane: pending.lane)
     }
 

@@ -75,5 +75,5 @@ struct BatchPlan: Sendable, Equatable {
     }
 
     /// Whether it is sent now.
-    func leaves(at now: Int64) -> Bool { isClosed || now >= due }
+    func isDue(at now: Int64) -> Bool { isClosed || now >= due }
 }

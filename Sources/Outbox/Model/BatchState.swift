@@ -33,7 +33,7 @@ struct BatchState: Sendable, Equatable {
     }
 
     /// A batch is about to be sent.
-    mutating func leaves(_ entries: [OutboxID], of waiting: [OutboxID]) {
+    mutating func willSend(_ entries: [OutboxID], of waiting: [OutboxID]) {
         if let suspects, waiting.first.map({ $0 > suspects }) ?? true { self.suspects = nil }
         // One that goes before the batch does not take its place.
         guard Set(members).isDisjoint(with: waiting) || members.contains(where: entries.contains) else {

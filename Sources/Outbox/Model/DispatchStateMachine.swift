@@ -92,7 +92,7 @@ struct DispatchStateMachine: ~Copyable, Sendable {
     }
 
     /// Starts a lane's request; false if the lane is busy or a limit is reached.
-    mutating func leaves(
+    mutating func start(
         _ entry: OutboxID, lane: String, origin: String, host: String, condition: NetworkCondition
     ) -> Bool {
         guard inFlight[lane] == nil, room(condition) > 0, hold(of: origin) == nil,

@@ -114,7 +114,7 @@ struct OriginRefusals: Sendable, Equatable {
     }
 
     /// A request to an origin is sent.
-    mutating func left(for origin: String) {
+    mutating func started(for origin: String) {
         if records[origin]?.isStopped == true { trials.insert(origin) }
     }
 

@@ -51,11 +51,11 @@ public struct OutboxEntry: Sendable, Equatable {
     public let hold: String?
     /// The number of failures that makes it a dead letter; nil for the schedule's limit.
     public let maximumAttempts: Int?
-    /// The name of which the newest leaves; nil for none.
+    /// The name of which only the newest is sent; nil for none.
     public let replaces: String?
     /// Its tags, sorted.
     public let tags: [String]
-    /// The time before which it was not to leave, without the part for spreading; nil for none.
+    /// The time before which it was not to be sent, without the part for spreading; nil for none.
     public let notBefore: Date?
     /// The time of day in which it is sent; nil for any.
     public let window: OutboxWindow?

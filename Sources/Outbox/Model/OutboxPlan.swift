@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What only some entries have: a name, a time to leave at, gates.
+/// What only some entries have: a name, a time to be sent at, gates.
 ///
 /// Times are milliseconds since 1970.
 struct OutboxPlan: Sendable, Equatable {
-    /// Of the waiting entries with this name the newest leaves.
+    /// Of the waiting entries with this name only the newest is sent.
     var name: String?
-    /// The entry that replaces this one, which leaves once the try under way has ended.
+    /// The entry that replaces this one, which is sent once the attempt under way has ended.
     var successor: OutboxID?
-    /// The time before which it does not leave, without the part for spreading.
+    /// The time before which it is not sent, without the part for spreading.
     var planned: Int64?
     /// The random part that is added to ``planned`` and to each opening of the window.
     var delay: Int64 = 0
@@ -21,11 +21,11 @@ struct OutboxPlan: Sendable, Equatable {
     /// When it is sent at the earliest; nil for at once.
     var start: Int64? { planned.map { $0 + delay } }
 
-    /// The instant at which the window lets it leave; nil if it does now, or if there is no window.
+    /// The instant at which the window permits it; nil if it does now, or if there is no window.
     func opens(at now: Int64, _ offset: LocalOffset) -> Int64? {
         guard let opening = window?.opening(at: now, offset) else { return nil }
-        let leaves = opening.leaves(after: delay)
-        return leaves > now ? leaves : nil
+        let earliest = opening.earliest(after: delay)
+        return earliest > now ? earliest : nil
     }
 
     /// The random part of a spread; `chance` is a random number from 0 to 1.
@@ -77,6 +77,6 @@ struct EntryHolds {
     private mutating func opens(_ window: OutboxWindow, _ delay: Int64) -> Int64? {
         let opening = openings[window] ?? window.opening(at: now, offset)
         openings[window] = opening
-        return opening.map { $0.leaves(after: delay) }.flatMap { $0 > now ? $0 : nil }
+        return opening.map { $0.earliest(after: delay) }.flatMap { $0 > now ? $0 : nil }
     }
 }

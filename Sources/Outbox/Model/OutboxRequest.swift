@@ -51,7 +51,7 @@ public struct OutboxRequest: Sendable {
     public var idempotencyKey: String?
     /// A name for work of which only the newest matters, such as a state; nil for none.
     ///
-    /// Of the waiting requests with this name the newest leaves: the older ones leave the outbox as
+    /// Of the waiting requests with this name only the newest is sent: the older ones leave the outbox as
     /// ``OutboxResult/Outcome/replaced``, and one that is on its way ends first, without a further attempt.
     /// The name belongs to one lane while requests with it wait. 1 to 200 bytes without control characters.
     public var replaces: String?

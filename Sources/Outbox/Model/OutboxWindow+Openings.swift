@@ -11,8 +11,8 @@ extension OutboxWindow {
         /// The first instant at which it is closed again.
         package var end: Int64
 
-        /// When an entry may leave that takes so much of it to be spread; always before the end.
-        func leaves(after delay: Int64) -> Int64 { min(start + max(delay, 0), max(start, end - 1_000)) }
+        /// When an entry is sent at the earliest that is spread by `delay`; always before the end.
+        func earliest(after delay: Int64) -> Int64 { min(start + max(delay, 0), max(start, end - 1_000)) }
     }
 
     /// The opening that holds at an instant, or the next one.

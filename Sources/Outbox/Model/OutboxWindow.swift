@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The time of day in which a request may leave, by the device's local time: `02:00-05:00`, `22:00-06:00`
+/// The time of day in which a request may be sent, by the device's local time: `02:00-05:00`, `22:00-06:00`
 /// over midnight, `sat,sun 00:00-24:00`, `mon-fri 08:00-18:00`.
 ///
 /// Where clocks go forward, a window that would open in the skipped hour opens at its end; where they go

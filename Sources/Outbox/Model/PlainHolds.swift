@@ -4,7 +4,7 @@ import ReachabilityCore
 import SessionCore
 
 /// Holds requests without TLS while a probe reports a captive portal, whose page would answer them, or has
-/// them leave over another uplink with internet.
+/// them be sent over another uplink with internet.
 ///
 /// Requests with TLS are tried in each state: a portal has no certificate of their server, so it gets nothing
 /// of them, and `limited` may be the fault of the probe's own server.

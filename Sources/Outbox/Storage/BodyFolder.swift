@@ -74,7 +74,7 @@ struct BodyFolder: Sendable {
     private func stage(
         largest: Int64, _ fill: (Int32) throws(OutboxError) -> Int64
     ) throws(OutboxError) -> StagedBody {
-        // A content would take the space in which other entries leave.
+        // A content would take the space that the removal of other entries needs.
         try paths.reserve.ensure()
         let passing = try makeFile()
         let (name, number) = (passing.name, passing.descriptor.number)

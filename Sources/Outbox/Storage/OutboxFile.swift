@@ -115,8 +115,9 @@ final class OutboxFile {
         }
     }
 
-    /// Runs the work, and again with the reserve released if the disk is full: entries have to leave there
-    /// too, and even opening or reading needs space, for the log's index and the tables of a newer version.
+    /// Runs the work, and again with the reserve released if the disk is full: entries have to be
+    /// removed there too, and even opening or reading needs space, for the log's index and the tables of a
+    /// newer version.
     private static func givingWay<Value>(
         _ paths: OutboxPaths, _ work: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
@@ -227,7 +228,7 @@ final class OutboxFile {
 
     /// Fills the reserve again after a full disk, also with the space of the log.
     ///
-    /// Without it the next full disk keeps entries from leaving and the database from being opened.
+    /// Without it the next full disk keeps entries from being removed and the database from being opened.
     func restoreReserve() throws(OutboxError) {
         let log = DatabaseFile.size(paths.database + "-wal") ?? 0
         guard paths.reserve.canBeRestored(freeing: log) else { return }

@@ -53,7 +53,7 @@ extension OutboxTables {
     }
 
     /// Whether an entry waits, no gate of it is held, and its window is open.
-    func mayLeave(_ id: OutboxID, now: Int64) throws(StorageError) -> Bool {
+    func maySend(_ id: OutboxID, now: Int64) throws(StorageError) -> Bool {
         let isWaiting = try database.first(
             "SELECT state = 0 FROM entries WHERE id = ?", [.integer(id.rawValue)]
         ) { $0.bool(0) }

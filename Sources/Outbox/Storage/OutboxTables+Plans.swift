@@ -171,8 +171,8 @@ extension OutboxTables {
 
     // MARK: Periodic work
 
-    /// Stores the next one of periodic work, before or after its entry leaves; nil if it is not periodic or
-    /// another takes its place.
+    /// Stores the next one of periodic work, before or after its entry is removed; nil if it is not
+    /// periodic or another takes its place.
     ///
     /// The content's file is shared. What expires does so as long after its time as before.
     func storeNext(after id: OutboxID, now: Int64) throws(StorageError) -> OutboxID? {

@@ -140,7 +140,7 @@ extension OutboxTables {
 
     /// Makes dead letters wait again, as if they had never been tried.
     ///
-    /// One whose name a newer entry has stays dead: only the newest leaves.
+    /// One whose name a newer entry has stays dead: only the newest is sent.
     func revive(_ ids: [OutboxID]) throws(StorageError) -> [OutboxID] {
         var revived: [OutboxID] = []
         // The newest of a name comes first, so that it is the one that waits again.

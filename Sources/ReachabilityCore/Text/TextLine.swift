@@ -30,6 +30,11 @@ package struct TextLine: ~Copyable {
     /// Removes the text and keeps the memory.
     package mutating func removeAll() { count = 0 }
 
+    /// Removes the text, and releases memory of more than 1 MiB, which a line about thousands of links needs.
+    package mutating func trim() {
+        if capacity > 1 << 20 { self = TextLine() } else { removeAll() }
+    }
+
     package mutating func append(_ text: String) {
         var text = text
         text.withUTF8 { append(bytes: $0) }

@@ -6,7 +6,8 @@ import ServiceCore
 
 /// Follows the state that a running service reports (`Monitor`), on the loop's thread.
 ///
-/// Where no service runs, inotify(7) reports its socket, so that nothing wakes up meanwhile.
+/// Where no service runs, inotify(7) reports its socket, so that nothing wakes up meanwhile. Where no watch
+/// is left (`fs.inotify.max_user_instances`), the socket is looked for every five seconds.
 package final class StatusSubscription {
     private let path: String
     private let loop: Reactor
@@ -21,6 +22,8 @@ package final class StatusSubscription {
     /// A socket has its name before its service listens, and a busy service has no room for a moment.
     private static let pause: Int64 = 200_000_000
     private static let mostTries = 5
+    /// Between two looks for a socket that nothing reports.
+    private static let longPause: Int64 = 5_000_000_000
 
     /// A subscription that ``start()`` begins.
     ///
@@ -58,7 +61,11 @@ package final class StatusSubscription {
             tries = 0
         } catch {
             awaitSocket()
-            if access(path, F_OK) == 0, tries < Self.mostTries { tryLater() }
+            if access(path, F_OK) == 0, tries < Self.mostTries {
+                tryAgain(after: Self.pause)
+            } else if watcher == nil {
+                tryAgain(after: Self.longPause)
+            }
         }
     }
 
@@ -77,9 +84,9 @@ package final class StatusSubscription {
         onReply(nil)
     }
 
-    private func tryLater() {
+    private func tryAgain(after pause: Int64) {
         tries += 1
-        timer = loop.schedule(at: Reactor.now &+ Self.pause) { [unowned self] in
+        timer = loop.schedule(at: Reactor.now &+ pause) { [unowned self] in
             timer = nil
             connect()
         }

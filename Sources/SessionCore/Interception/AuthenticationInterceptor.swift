@@ -103,11 +103,11 @@ public actor AuthenticationInterceptor<A: Authenticator>: RequestInterceptor {
                 waiters.append(Waiter(identifier: identifier, continuation: continuation))
             }
         } onCancel: {
-            Task { await self.leave(identifier) }
+            Task { await self.cancelWaiter(identifier) }
         }
     }
 
-    private func leave(_ identifier: Int) {
+    private func cancelWaiter(_ identifier: Int) {
         guard let index = waiters.firstIndex(where: { $0.identifier == identifier }) else { return }
         waiters.remove(at: index).continuation.resume(throwing: CancellationError())
     }
@@ -119,9 +119,9 @@ public actor AuthenticationInterceptor<A: Authenticator>: RequestInterceptor {
         case .proceed(let credential): result = .success(credential)
         case .fail(let error): result = .failure(error)
         }
-        let leaving = waiters
+        let resumed = waiters
         waiters = []
-        for waiter in leaving { waiter.continuation.resume(with: result) }
+        for waiter in resumed { waiter.continuation.resume(with: result) }
     }
 }
 

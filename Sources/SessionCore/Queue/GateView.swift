@@ -27,7 +27,7 @@ package struct GateView: Sendable {
         self.isClockWrong = isClockWrong
     }
 
-    /// Why a request waits at the gate: the user's reason first, then the network's; none where it may leave.
+    /// Why a request waits at the gate: the user's reason first, then the network's; none where it may start.
     package func reasons(_ demand: NetworkDemand) -> [HoldReason] {
         let network = networkReason(demand)
         return (isPaused ? [.user] : []) + (network.map { [$0] } ?? [])

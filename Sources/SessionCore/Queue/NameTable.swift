@@ -26,7 +26,7 @@ struct NameTable: Sendable {
     }
 
     /// One user less; true where it was the last, and the number means nothing any more.
-    mutating func leave(_ number: Int32) -> Bool {
+    mutating func release(_ number: Int32) -> Bool {
         users[Int(number)] -= 1
         guard users[Int(number)] == 0 else { return false }
         numbers[names[Int(number)]] = nil

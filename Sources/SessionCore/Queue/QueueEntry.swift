@@ -3,7 +3,7 @@
 /// What a queue knows of a request.
 package struct QueueRequest: Sendable {
     package var demand = NetworkDemand.anyPath
-    /// The more urgent leave first; equally urgent ones in the order of their coming.
+    /// The more urgent start first; equally urgent ones in the order in which they were added.
     package var priority: Float = 0.5
     /// One request of a lane at a time, in the order of their coming.
     package var lane: String?

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether requests may leave: open, or held by the network, by the user, or by both.
+/// Whether requests may start: open, or held by the network, by the user, or by both.
 ///
 /// A loss holds at once. A return opens after the path has lasted for a moment, for a longer one where it
 /// comes and goes. Nothing is known in the beginning, and what is unknown holds nothing back. Time is
 /// nanoseconds of a clock that does not jump.
 package struct RequestGateStateMachine: ~Copyable, Sendable {
     private enum State: Equatable {
-        /// Whatever the facts meet may leave.
+        /// All requests whose conditions the facts meet may start.
         case open
         case lost
         /// There is a path again, which has to last until then.
@@ -25,9 +25,9 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
 
     /// What an event has changed.
     package struct Change: Sendable, Equatable {
-        /// What could leave and no longer can, for the network's sake.
+        /// Demands that the network met and no longer meets.
         package var closed: DemandSet = []
-        /// What can leave again as far as the network is concerned.
+        /// Demands that the network meets again.
         package var opened: DemandSet = []
         package init() {}
     }
@@ -48,7 +48,7 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
 
     package init() {}
 
-    /// What may leave now.
+    /// Demands that may start now.
     package var startable: DemandSet { isPaused ? [] : passable }
 
     /// When ``deadlineReached(at:)`` is to be called; nil for never.
@@ -82,7 +82,7 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
 
     /// Another source reports the network from now on; the reports of the former one do not count.
     ///
-    /// - Parameter isRequired: Whether it reports a network that is asked for: nothing leaves before it does.
+    /// - Parameter isRequired: Whether it reports a network that is asked for: nothing starts before it does.
     package mutating func sourceChanged(isRequired: Bool = false) -> Change {
         facts = NetworkFacts(isRequired ? .offline : .unknown)
         state = isRequired ? .lost : .open

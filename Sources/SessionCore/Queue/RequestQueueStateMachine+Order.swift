@@ -152,7 +152,7 @@ extension RequestQueueStateMachine {
         let wasFirst = lanes[lane].first == Int32(slot)
         if previous >= 0 { entries[Int(previous)].next = next } else { lanes[lane].first = next }
         if next >= 0 { entries[Int(next)].previous = previous } else { lanes[lane].last = previous }
-        if laneNames.leave(number) { lanes[lane] = Lane() }
+        if laneNames.release(number) { lanes[lane] = Lane() }
         return wasFirst && next >= 0 ? Int(next) : nil
     }
 
@@ -169,6 +169,6 @@ extension RequestQueueStateMachine {
     mutating func leaveHost(_ slot: Int) {
         let number = entries[slot].host
         guard number >= 0 else { return }
-        if hostNames.leave(number) { hosts[Int(number)] = HostSlots() }
+        if hostNames.release(number) { hosts[Int(number)] = HostSlots() }
     }
 }

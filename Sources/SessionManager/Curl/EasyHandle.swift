@@ -255,7 +255,7 @@ extension EasyHandle {
     static let onRequest: ccurl_before_function = { user, _, _, _, _ in
         guard let transfer = EasyHandle.transfer(user) else { return 0 }
         if transfer.slot.opensConnection { transfer.easy?.turn.control?.connected(transfer) }
-        return transfer.leaves() ? 0 : 1
+        return transfer.willSend() ? 0 : 1
     }
 
     fileprivate static let onSeek: ccurl_seek_function = { user, offset, origin in

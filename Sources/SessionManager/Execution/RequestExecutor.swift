@@ -113,13 +113,13 @@ final class RequestExecutor {
         case .send: engine.start(steps.makeTransfer(binding, for: self))
         case .park: park(waitingAfter: nil)
         case .parkAfterFailure(let step):
-            steps.leave(for: step)
+            steps.keepTransfer(for: step)
             park(waitingAfter: error)
         case .pause, .unpause:
             if let transfer = steps.transfer { engine.setSuspended(transfer, action == .pause) }
         case .abandon(let step):
             abandonTransfer()
-            steps.leave(for: step)
+            steps.keepTransfer(for: step)
         case .abandonAndFail(let verdict):
             abandonTransfer()
             fail(steps.interruptionError(verdict), againFrom: .request)
@@ -127,7 +127,7 @@ final class RequestExecutor {
         case .endExchange: exchangeEnded(nil)
         case .cancelTimer: cancelTimer()
         case .reconnect:
-            steps.leaveUnconnected()
+            steps.keepUnconnected()
             setTimer(reconnection.nextDelay())
         case .follow(let next): perform { $0.follow(next, error) }
         case .askRetriers: if let error { perform { $0.askRetriers(after: error) } }

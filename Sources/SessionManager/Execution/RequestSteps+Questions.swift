@@ -6,7 +6,7 @@ import SessionCore
 // What handlers and delegates are asked, and what their answers lead to.
 extension RequestSteps {
     func adaptation(by interceptor: any RequestInterceptor) -> AsyncStep {
-        AsyncStep(retries.adaptation(interceptor, chain)) { steps, result in
+        AsyncStep(interception.adaptation(interceptor, chain)) { steps, result in
             do {
                 let request = try result.get()
                 steps.chain.request = request

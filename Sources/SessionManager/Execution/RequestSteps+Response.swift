@@ -135,7 +135,7 @@ extension RequestSteps {
             return response.map { useResponse($0, after: .serialization) } ?? .finish(outcome)
         }
         return .ask(
-            AsyncStep(retries.decision(interceptor, chain, transfer?.response, after: error)) {
+            AsyncStep(interception.decision(interceptor, chain, transfer?.response, after: error)) {
                 steps, decision in
                 switch decision {
                 case .retry: steps.tryAgain(after: error, nil, record)
@@ -149,8 +149,8 @@ extension RequestSteps {
 
     private func tryAgain(after error: SessionError, _ delay: Duration?, _ record: ResumeRecord?) -> NextStep
     {
-        task.publish(.retrying(count: retries.count, after: error, delay: delay))
-        if let obstacle = retries.obstacle(chain) { return .finishFailed(obstacle) }
+        task.publish(.retrying(count: interception.count, after: error, delay: delay))
+        if let obstacle = interception.obstacle(chain) { return .finishFailed(obstacle) }
         beginRetry(with: record)
         return delay.map { .backOff($0) } ?? prepare(.attempt)
     }
@@ -161,7 +161,7 @@ extension RequestSteps {
     func useResponse(_ response: SessionResponse, after stage: FinalResponse.Stage? = nil) -> NextStep {
         var final = FinalResponse()
         final.isCached = cache != nil
-        final.isSerialized = RetryFlow.serializes(task, isDownload: content.isDownload)
+        final.isSerialized = InterceptorFlow.serializes(task, isDownload: content.isDownload)
         var (rest, refusal): (ResumeEnd, SessionError?) = (.complete, nil)
         if stage == nil {
             rest = resumption.describeEnd(of: response, transfer, content, chain)
@@ -191,7 +191,8 @@ extension RequestSteps {
 
     private func serialize(_ response: SessionResponse) -> NextStep {
         .ask(
-            AsyncStep(RetryFlow.serialization(response, content.data ?? Data(), task)) { steps, content in
+            AsyncStep(InterceptorFlow.serialization(response, content.data ?? Data(), task)) {
+                steps, content in
                 let error = steps.serialized(content)
                 steps.task.publish(.serialized(error))
                 guard let error else { return steps.useResponse(response, after: .serialization) }
@@ -218,7 +219,8 @@ extension RequestSteps {
         if let response, chain.isChallenge(response, engine) { content.handToReader(response, task) }
         return .finish(
             TaskOutcome(
-                response: response, data: data ?? Data(), serialized: retries.serialized, metrics: metrics))
+                response: response, data: data ?? Data(), serialized: interception.serialized,
+                metrics: metrics))
     }
 
     /// Moves a complete download to where it belongs.

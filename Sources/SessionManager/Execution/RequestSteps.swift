@@ -13,7 +13,7 @@ final class RequestSteps {
     let chain: RequestChain
     private(set) var content: ContentRouter
     private(set) var resumption: Resumption
-    private(set) var retries = RetryFlow()
+    private(set) var interception = InterceptorFlow()
     private(set) var cache: CacheFlow?
     private var authentication: AuthenticationFlow?
     private var serverTrust: ServerTrustFlow?
@@ -105,7 +105,7 @@ final class RequestSteps {
         transfer = nil
         let flow = task.plan.cache.map { CacheFlow($0) }
         cache = flow
-        guard let flow, let lookup = flow.lookup(chain, isUnreadable: retries.isStoredUnreadable) else {
+        guard let flow, let lookup = flow.lookup(chain, isUnreadable: interception.isStoredUnreadable) else {
             return CacheFlow.begin(chain)
         }
         return .ask(AsyncStep(lookup) { flow.begin($0.chain, with: $1) })
@@ -137,7 +137,7 @@ final class RequestSteps {
     private func forgetExchange() {
         content.forgetExchange()
         chain.forgetExchange()
-        retries.exchangeBegins()
+        interception.exchangeBegins()
     }
 
     /// The exchange is over, and nothing of it is needed.
@@ -147,7 +147,7 @@ final class RequestSteps {
     }
 
     /// Keeps what a later exchange needs of this one.
-    func leave(for step: RequestStateMachine.Step) {
+    func keepTransfer(for step: RequestStateMachine.Step) {
         guard let transfer = transfer.take() else { return }
         if step == .request, transfer.body.sent == 0 { unsent = transfer }
         resumption.interrupted(step, transfer, content, chain)
@@ -157,7 +157,7 @@ final class RequestSteps {
     }
 
     /// Keeps the body of an exchange that could not connect.
-    func leaveUnconnected() { unsent = transfer.take() }
+    func keepUnconnected() { unsent = transfer.take() }
 
     func networkLost(_ sentence: String) { lostSentence = sentence }
 
@@ -169,7 +169,7 @@ final class RequestSteps {
 
     /// Another try begins, as an interceptor wants.
     func beginRetry(with record: ResumeRecord?) {
-        retries.begin()
+        interception.begin()
         chain.mirrors?.beginRound()
         beginAgain(with: record)
     }
@@ -314,7 +314,7 @@ final class RequestSteps {
 
     /// The content was read for an interceptor; the error that asks the retriers, or nil.
     func serialized(_ content: Shared<SerializedContent>?) -> SessionError? {
-        retries.serialized(content, isStored: cache?.isServed == true)
+        interception.serialized(content, isStored: cache?.isServed == true)
     }
 
     /// The server has sent wrong bytes.

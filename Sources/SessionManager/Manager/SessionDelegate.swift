@@ -23,7 +23,7 @@ public protocol SessionDelegate: Sendable {
     /// The security policy is not asked. The credential `serverTrust` accepts this certificate for this
     /// server, for all tasks of the session; `performDefaultHandling` has the policy's trust roots and the
     /// host's name judge; everything else ends the task. Each connection is asked about until its certificate
-    /// has been accepted; one that is used again is not. The first bytes of the request leave after the
+    /// has been accepted; one that is used again is not. The first bytes of the request are sent after the
     /// answer, on a connection of their own.
     ///
     /// - Throws: what becomes the error of the task.

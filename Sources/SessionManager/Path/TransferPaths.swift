@@ -14,9 +14,9 @@ final class TransferPaths {
         didSet {
             monitor?.lines = lines
             lineMonitor?.knowledge = lines
-            if let line = lines.detour?.line, line != oldValue.detour?.line { leave(line) }
+            if let line = lines.detour?.line, line != oldValue.detour?.line { abandon(line) }
             if let uplink = oldValue.detour?.uplink, uplink != lines.detour?.uplink {
-                leave(uplink, movesRunning: true)
+                abandon(uplink, movesRunning: true)
             }
         }
     }
@@ -94,7 +94,7 @@ final class TransferPaths {
     ///
     /// - Parameter movesRunning: Whether running ones turn with the traffic where ``BetterPathPolicy/move``
     ///   has them do so, since another line is as good.
-    private func leave(_ line: String, movesRunning: Bool = false) {
+    private func abandon(_ line: String, movesRunning: Bool = false) {
         guard let monitor else { return }
         var losses = ConnectionMonitor.Losses()
         for descriptor in monitor.connections(over: line) {

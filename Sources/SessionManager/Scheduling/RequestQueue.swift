@@ -174,7 +174,7 @@ public final class RequestQueue: Sendable {
     /// How many tasks are where; also in ``URLSessionManager/events`` (``SessionEvent/queueChanged(_:)``).
     public var counts: QueueCounts { report.counts }
 
-    /// Why a task that asks for nothing special would wait now; empty where it may leave.
+    /// Why a task that asks for nothing special would wait now; empty where it may start.
     public var holdReasons: [HoldReason] { report.gate.reasons(.anyPath) }
 
     /// Looks for the internet behind each uplink; nil, the default, for none.

@@ -172,7 +172,7 @@ public final class Session: Sendable {
         scheduler.here { scheduler in transport.here { scheduler.submit(task, $0) } }
     }
     func stop(_ task: SessionTask) {
-        // On the loop's own thread at once: the next request of a chain leaves in the same turn.
+        // On the loop's own thread at once: the next request of a chain is sent in the same turn.
         if reactor.isCurrent {
             scheduler.here { $0.stop(task) }
         } else {

@@ -25,7 +25,7 @@ package enum BodyPart: Sendable {
 
 /// What a carrier of another module does with a transfer, in the place of libcurl's callbacks.
 ///
-/// `hand`, `nextBodyPart` and `leaves` are called inside ``EngineTurn/callLibcurl(_:)``.
+/// `hand`, `nextBodyPart` and `willSend` are called inside ``EngineTurn/callLibcurl(_:)``.
 extension Transfer {
     /// Its task, while it is under way.
     package var task: SessionTask? { (delegate as? RequestExecutor)?.task }

@@ -32,7 +32,7 @@ package final class Transfer {
     private(set) var socket: Int32 = -1
     /// The origin whose connections it uses.
     let origin: String
-    /// More urgent ones leave the queue first.
+    /// More urgent ones start first.
     let priority: Float
     /// What has come before the content; written as it is read.
     var heads = ReceivedHeads()
@@ -283,9 +283,9 @@ package final class Transfer {
 
     /// Whether libcurl may send the request; a second time with its body from the beginning.
     ///
-    /// libcurl has the body rewound only where some of it has left. What it had read and could not send is
+    /// libcurl has the body rewound only where some of it was sent. What it had read and could not send is
     /// gone as well, and without a length the server would take the rest for the whole.
-    package func leaves() -> Bool {
+    package func willSend() -> Bool {
         guard maySend(), rewinds() else { return false }
         awaitAnswer()
         return true

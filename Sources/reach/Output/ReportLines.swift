@@ -90,11 +90,14 @@ struct ReportLines: ~Copyable, Sendable {
         return report
     }
 
-    /// Stores a printed update, for a later line about the internet.
+    /// Stores a printed update, for a later line about the internet, and empties the ``line``.
     ///
     /// Separate from `write`, since releasing the former update takes time and the line should be printed
     /// first.
-    mutating func remember(_ update: ReachabilityUpdate) { last = update }
+    mutating func remember(_ update: ReachabilityUpdate) {
+        last = update
+        line.trim()
+    }
 
     /// Writes the ``line`` for what a running service reports of the internet, if it sees the same network.
     ///

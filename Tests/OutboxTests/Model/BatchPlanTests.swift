@@ -33,10 +33,10 @@ import Testing
     @Test("OBX-200 A batch is sent when it is full, or when its oldest entry has waited long enough")
     func fullOrOld() {
         let two = plan([candidate(1, created: 500), candidate(2, created: 9_000)], rule(3), now: 9_000)
-        #expect(!two.leaves(at: 10_499) && two.leaves(at: 10_500) && two.due == 10_500)
+        #expect(!two.isDue(at: 10_499) && two.isDue(at: 10_500) && two.due == 10_500)
         var three = two
         three.offer(candidate(3))
-        #expect(three.leaves(at: 0) && numbers(three) == [1, 2, 3])
+        #expect(three.isDue(at: 0) && numbers(three) == [1, 2, 3])
         three.offer(candidate(4))
         #expect(numbers(three) == [1, 2, 3])
         #expect(two.room == 1 && three.room == 0)
@@ -45,9 +45,9 @@ import Testing
     @Test("OBX-201 Bytes fill a batch too, with what joins them; one that is larger alone is a batch of one")
     func bytes() {
         let filled = plan((1...9).map { candidate($0, size: 30) }, rule(100, bytes: 93))
-        #expect(numbers(filled) == [1, 2, 3] && filled.bytes == 93 && filled.leaves(at: 0))
+        #expect(numbers(filled) == [1, 2, 3] && filled.bytes == 93 && filled.isDue(at: 0))
         let next = plan([candidate(1, size: 30), candidate(2, size: 90)], rule(100, bytes: 100))
-        #expect(numbers(next) == [1] && next.leaves(at: 0))
+        #expect(numbers(next) == [1] && next.isDue(at: 0))
         #expect(numbers(plan([candidate(1, size: 5_000), candidate(2)], rule(100, bytes: 100))) == [1])
         let lowered = plan((1...9).map { candidate($0) }, rule(100), ceiling: 44)
         #expect(numbers(lowered) == [1, 2, 3, 4])
@@ -65,11 +65,11 @@ import Testing
             var other = kind
             change(&other)
             let plan = self.plan([candidate(1), candidate(2), candidate(3, other), candidate(4)], rule(10))
-            #expect(numbers(plan) == [1, 2] && plan.leaves(at: 0))
+            #expect(numbers(plan) == [1, 2] && plan.isDue(at: 0))
         }
         let encoded = BatchCandidate(id: OutboxID(rawValue: 1), size: 10, created: 0, kind: nil)
         let alone = plan([encoded, candidate(2)], rule(10))
-        #expect(alone.isAlone && numbers(alone) == [1] && alone.leaves(at: 0))
+        #expect(alone.isAlone && numbers(alone) == [1] && alone.isDue(at: 0))
     }
 
     @Test("OBX-203 An entry from before the clock was set back waits no longer than others")

@@ -22,11 +22,11 @@ import Testing
         }
         while !waiting.isEmpty, words.count < 100 {
             let batch = state.next(of: waiting) ?? waiting
-            state.leaves(batch, of: waiting)
+            state.willSend(batch, of: waiting)
             reload()
             if isKilled {
                 #expect(state.next(of: waiting) == batch)
-                state.leaves(batch, of: waiting)
+                state.willSend(batch, of: waiting)
             }
             let text = String(batch.map { letters[Int($0.rawValue)] })
             let isRefused = text.contains { $0.isUppercase }
@@ -68,7 +68,7 @@ import Testing
         func ids(_ numbers: [Int64]) -> [OutboxID] { numbers.map { OutboxID(rawValue: $0) } }
         var state = BatchState()
         #expect(state.next(of: ids([3, 5, 9])) == nil)
-        state.leaves(ids([3, 5, 9]), of: ids([3, 5, 9]))
+        state.willSend(ids([3, 5, 9]), of: ids([3, 5, 9]))
         #expect(state.text == "3 2 4")
         state = BatchState(text: state.text, suspects: nil)
         #expect(state.next(of: ids([3, 5, 9, 11, 12])) == ids([3, 5, 9]))
@@ -76,7 +76,7 @@ import Testing
         #expect(state.next(of: ids([11])) == nil)
         // A dead letter that waits again goes before it, and alone: the batch stays as it was.
         #expect(state.next(of: ids([1, 3, 5, 9])) == ids([1]))
-        state.leaves(ids([1]), of: ids([1, 3, 5, 9]))
+        state.willSend(ids([1]), of: ids([1, 3, 5, 9]))
         state.found(OutboxID(rawValue: 1))
         #expect(state.members == ids([3, 5, 9]))
         state.settled(ids([3, 5, 9]))
@@ -87,7 +87,7 @@ import Testing
     func tooLarge() {
         func ids(_ numbers: [Int64]) -> [OutboxID] { numbers.map { OutboxID(rawValue: $0) } }
         var state = BatchState()
-        state.leaves(ids([1, 2, 3, 4, 5]), of: ids([1, 2, 3, 4, 5]))
+        state.willSend(ids([1, 2, 3, 4, 5]), of: ids([1, 2, 3, 4, 5]))
         state.halved(ids([1, 2, 3, 4, 5]), searches: false)
         #expect(state.next(of: ids([1, 2, 3, 4, 5])) == ids([1, 2]) && state.suspects == nil)
         state.settled(ids([1, 2]))
@@ -99,7 +99,7 @@ import Testing
         func ids(_ numbers: [Int64]) -> [OutboxID] { numbers.map { OutboxID(rawValue: $0) } }
         var state = BatchState(members: ids([1, 2]), suspects: OutboxID(rawValue: 4))
         #expect(state.next(of: ids([7, 8])) == nil)
-        state.leaves([], of: ids([7, 8]))
+        state.willSend([], of: ids([7, 8]))
         #expect(state.isEmpty)
     }
 }

@@ -12,27 +12,27 @@ import Testing
     func lanes() {
         let machine = Dispatcher(limit: 4, limitPerHost: 4)
         _ = machine.started()
-        #expect(machine.leaves(id(1), lane: "a", host: "h", condition: .any))
-        #expect(!machine.leaves(id(2), lane: "a", host: "h", condition: .any))
-        #expect(machine.leaves(id(3), lane: "b", host: "h", condition: .any))
+        #expect(machine.start(id(1), lane: "a", host: "h", condition: .any))
+        #expect(!machine.start(id(2), lane: "a", host: "h", condition: .any))
+        #expect(machine.start(id(3), lane: "b", host: "h", condition: .any))
         #expect(machine.isInFlight(id(1)) && !machine.isInFlight(id(2)))
         machine.settled(lane: "a")
-        #expect(machine.leaves(id(2), lane: "a", host: "h", condition: .any))
+        #expect(machine.start(id(2), lane: "a", host: "h", condition: .any))
     }
 
     @Test("One host does not take all paths, nor do those that wait for another network")
     func paths() {
         let machine = Dispatcher(limit: 3, limitPerHost: 2)
         _ = machine.started()
-        #expect(machine.leaves(id(1), lane: "a", host: "dead", condition: .any))
-        #expect(machine.leaves(id(2), lane: "b", host: "dead", condition: .any))
+        #expect(machine.start(id(1), lane: "a", host: "dead", condition: .any))
+        #expect(machine.start(id(2), lane: "b", host: "dead", condition: .any))
         #expect(machine.fullHosts(.any) == ["dead"])
-        #expect(!machine.leaves(id(3), lane: "c", host: "dead", condition: .any))
-        #expect(machine.leaves(id(4), lane: "d", host: "live", condition: .any))
+        #expect(!machine.start(id(3), lane: "c", host: "dead", condition: .any))
+        #expect(machine.start(id(4), lane: "d", host: "live", condition: .any))
         #expect(machine.room(.any) == 0)
-        #expect(!machine.leaves(id(5), lane: "e", host: "other", condition: .any))
+        #expect(!machine.start(id(5), lane: "e", host: "other", condition: .any))
         #expect(machine.room(.wiredOnly) == 3 && machine.fullHosts(.wiredOnly).isEmpty)
-        #expect(machine.leaves(id(6), lane: "f", host: "dead", condition: .wiredOnly))
+        #expect(machine.start(id(6), lane: "f", host: "dead", condition: .wiredOnly))
         #expect(machine.busyLanes(.any) == 3 && machine.busyLanes(.wiredOnly) == 1)
     }
 
@@ -40,10 +40,10 @@ import Testing
     func batch() {
         var machine = DispatchStateMachine(limit: 4, limitPerHost: 4)
         _ = machine.started()
-        let leaves = machine.leaves(id(1), lane: "a", origin: "o", host: "h", condition: .any)
+        let starts = machine.start(id(1), lane: "a", origin: "o", host: "h", condition: .any)
         machine.joined([id(1), id(3), id(4)], lane: "a")
         let inFlight = [1, 2, 3, 4].map { machine.isInFlight(id($0)) }
-        #expect(leaves && inFlight == [true, false, true, true])
+        #expect(starts && inFlight == [true, false, true, true])
         let (head, isBusy) = (machine.head(with: id(4)), machine.isBusy("a"))
         #expect(head == id(1) && isBusy)
         machine.settled(lane: "a")
@@ -55,23 +55,23 @@ import Testing
     func held() {
         let machine = Dispatcher(limit: 2, limitPerHost: 1)
         _ = machine.started()
-        #expect(machine.leaves(id(1), lane: "a", host: "h", condition: .any))
-        #expect(machine.leaves(id(2), lane: "b", host: "i", condition: .any))
+        #expect(machine.start(id(1), lane: "a", host: "h", condition: .any))
+        #expect(machine.start(id(2), lane: "b", host: "i", condition: .any))
         #expect(machine.room(.any) == 0 && machine.fullHosts(.any).sorted() == ["h", "i"])
         #expect(machine.held(id(1), lane: "a", "a clock") && !machine.held(id(1), lane: "a", "a clock"))
         #expect(machine.room(.any) == 1 && machine.busyLanes(.any) == 2 && machine.fullHosts(.any) == ["i"])
         #expect(machine.hold(of: "https://h") == "a clock" && machine.heldOrigins == ["https://h"])
-        #expect(!machine.leaves(id(3), lane: "c", host: "h", condition: .any))
-        #expect(!machine.leaves(id(3), lane: "a", host: "j", condition: .any))
-        #expect(machine.leaves(id(3), lane: "c", origin: "http://h", host: "h", condition: .any))
+        #expect(!machine.start(id(3), lane: "c", host: "h", condition: .any))
+        #expect(!machine.start(id(3), lane: "a", host: "j", condition: .any))
+        #expect(machine.start(id(3), lane: "c", origin: "http://h", host: "h", condition: .any))
         // It was held for an earlier request of its lane.
         #expect(!machine.held(id(9), lane: "b", "a clock"))
         #expect(machine.held(id(1), lane: "a", nil) && !machine.held(id(1), lane: "a", nil))
         #expect(machine.heldOrigins.isEmpty && machine.room(.any) <= 0)
-        #expect(!machine.leaves(id(4), lane: "d", host: "k", condition: .any))
+        #expect(!machine.start(id(4), lane: "d", host: "k", condition: .any))
         machine.settled(lane: "a")
         machine.settled(lane: "c")
-        #expect(machine.leaves(id(4), lane: "d", host: "h", condition: .any))
+        #expect(machine.start(id(4), lane: "d", host: "h", condition: .any))
     }
 
     @Test("UPL-361 Held requests are four times as many as may be sent, and no more")
@@ -79,7 +79,7 @@ import Testing
         let machine = Dispatcher(limit: 2, limitPerHost: 2)
         _ = machine.started()
         var count = 0
-        while count < 100, machine.leaves(id(1), lane: "\(count)", host: "\(count)", condition: .any) {
+        while count < 100, machine.start(id(1), lane: "\(count)", host: "\(count)", condition: .any) {
             #expect(machine.held(id(1), lane: "\(count)", "a clock"))
             count += 1
         }
@@ -91,7 +91,7 @@ import Testing
     @Test("Nothing leaves before the start, during a pause, and after the end")
     func phases() {
         let machine = Dispatcher(limit: 1, limitPerHost: 1)
-        #expect(!machine.leaves(id(1), lane: "a", host: "h", condition: .any))
+        #expect(!machine.start(id(1), lane: "a", host: "h", condition: .any))
         #expect(machine.pauseChanged(true) && !machine.pauseChanged(true))
         #expect(machine.started() && !machine.started())
         #expect(machine.room(.any) == 0 && machine.isRunning)
@@ -126,10 +126,10 @@ private final class Dispatcher {
     var heldOrigins: Set<String> { machine.heldOrigins }
 
     /// - Parameter origin: the host's by https, unless another one is given.
-    func leaves(
+    func start(
         _ entry: OutboxID, lane: String, origin: String? = nil, host: String, condition: NetworkCondition
     ) -> Bool {
-        machine.leaves(
+        machine.start(
             entry, lane: lane, origin: origin ?? "https://\(host)", host: host, condition: condition)
     }
 }

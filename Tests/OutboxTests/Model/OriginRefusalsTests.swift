@@ -60,7 +60,7 @@ import Testing
         #expect(
             refusals.refused([id(3), id(4)], by: origin, failure, at: start, chance: 0)
                 == .passing(until: start + 1_000, revived: [id(1), id(2)]))
-        refusals.left(for: origin)
+        refusals.started(for: origin)
         #expect(
             refusals.refused([id(1), id(2), id(3)], by: origin, failure, at: start + 1_000, chance: 0)
                 == .passing(until: start + 3_000, revived: []))
@@ -86,7 +86,7 @@ import Testing
         var refusals = stopped()
         let first = start + 1_000
         #expect(!refusals.isOpen(origin, at: first - 1) && refusals.isOpen(origin, at: first))
-        refusals.left(for: origin)
+        refusals.started(for: origin)
         #expect(!refusals.isOpen(origin, at: first) && refusals.closed(at: first) == [origin])
         #expect(
             refusals.refused(id(1), by: origin, failure, at: first, chance: 0)

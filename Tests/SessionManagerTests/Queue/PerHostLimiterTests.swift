@@ -15,9 +15,9 @@ struct PerHostLimiterTests {
         #expect(slots.enter("h", priority: 0.5, "c") == .queued(ticket: 1))
         #expect(slots.enter("h", priority: 0.5, "d") == .queued(ticket: 2))
         #expect(slots.enter("other", priority: 0.5, "e") == .admitted)
-        #expect(slots.leave("h", version: .http1_1) == ["c"])
-        #expect(slots.leave("h", version: .http1_1) == ["d"])
-        #expect(slots.leave("h", version: .http1_1) == [])
+        #expect(slots.release("h", version: .http1_1) == ["c"])
+        #expect(slots.release("h", version: .http1_1) == ["d"])
+        #expect(slots.release("h", version: .http1_1) == [])
     }
 
     @Test("each of many origins has slots of its own; those in use are not forgotten")
@@ -32,13 +32,13 @@ struct PerHostLimiterTests {
         // A half of them is through, the first of each with a successor.
         let (idle, used) = (origins.prefix(300), origins.suffix(300))
         for origin in idle {
-            #expect(slots.leave(origin, version: .http1_1) == ["next of \(origin)"])
-            #expect(slots.leave(origin, version: .http1_1) == [])
+            #expect(slots.release(origin, version: .http1_1) == ["next of \(origin)"])
+            #expect(slots.release(origin, version: .http1_1) == [])
         }
         #expect(idle.allSatisfy { slots.isKnownNotToMultiplex($0) })
         slots.forgetIdleHosts()
         #expect(!idle.contains { slots.isKnownNotToMultiplex($0) })
-        for origin in used { #expect(slots.leave(origin, version: .http1_1) == ["next of \(origin)"]) }
+        for origin in used { #expect(slots.release(origin, version: .http1_1) == ["next of \(origin)"]) }
     }
 
     @Test("the more urgent come first, equals in order")
@@ -49,7 +49,7 @@ struct PerHostLimiterTests {
             _ = slots.enter("h", priority: Float(priority), name)
         }
         var called: [String] = []
-        for _ in 0..<5 { called += slots.leave("h", version: nil) }
+        for _ in 0..<5 { called += slots.release("h", version: nil) }
         #expect(called == ["b", "d", "a", "c", "e"])
     }
 
@@ -61,7 +61,7 @@ struct PerHostLimiterTests {
         _ = slots.enter("h", priority: 0.5, "b")
         #expect(slots.abandon("h", ticket: 1))
         #expect(!slots.abandon("h", ticket: 1))
-        #expect(slots.leave("h", version: nil) == ["b"])
+        #expect(slots.release("h", version: nil) == ["b"])
         #expect(!slots.abandon("h", ticket: 2))
     }
 
@@ -70,8 +70,8 @@ struct PerHostLimiterTests {
         let slots = Slots<Int>(limit: 1)
         _ = slots.enter("h", priority: 0.5, 0)
         for number in 1...200 { _ = slots.enter("h", priority: 0.5, number) }
-        #expect(slots.leave("h", version: .http2) == Array(1...100))
-        #expect(slots.leave("h", version: .http2) == [101])
+        #expect(slots.release("h", version: .http2) == Array(1...100))
+        #expect(slots.release("h", version: .http2) == [101])
     }
 
     @Test("as soon as an origin is known to multiplex, more may run, and that is news once")
@@ -83,7 +83,7 @@ struct PerHostLimiterTests {
         #expect(slots.learns("h", .http2))
         #expect(slots.multiplexes("h") == [1, 2, 3])
         #expect(!slots.learns("h", .http2))
-        #expect(slots.leave("h", version: .http2) == [])
+        #expect(slots.release("h", version: .http2) == [])
         #expect(!slots.learns("nobody", .http2))
         #expect(slots.multiplexes("nobody") == [])
     }
@@ -101,16 +101,16 @@ struct PerHostLimiterTests {
         #expect(slots.enter("h", isAlone: true, priority: 0.9, "urgent") == .queued(ticket: 4))
         #expect(slots.enter("h", priority: 0.5, "c") == .queued(ticket: 5))
         // One queue in order, until an answer shows more, and what one kind speaks says nothing of the other.
-        #expect(slots.leave("h", isAlone: true, version: .http1_1) == ["urgent"])
+        #expect(slots.release("h", isAlone: true, version: .http1_1) == ["urgent"])
         #expect(!slots.isKnownNotToMultiplex("h"))
-        #expect(slots.leave("h", isAlone: true, version: .http1_1) == ["b"])
+        #expect(slots.release("h", isAlone: true, version: .http1_1) == ["b"])
         // Those that share go all at once, of the others as many as before.
-        #expect(slots.leave("h", version: .http2) == ["B", "C", "c"])
+        #expect(slots.release("h", version: .http2) == ["B", "C", "c"])
         #expect(slots.enter("h", isAlone: true, priority: 0.5, "D") == .queued(ticket: 6))
         #expect(slots.enter("h", isAlone: true, priority: 0.5, "E") == .queued(ticket: 7))
         #expect(slots.abandon("h", isAlone: true, ticket: 6))
-        #expect(slots.leave("h", version: .http2) == [])
-        #expect(slots.leave("h", isAlone: true, version: .http1_1) == ["E"])
+        #expect(slots.release("h", version: .http2) == [])
+        #expect(slots.release("h", isAlone: true, version: .http1_1) == ["E"])
     }
 
     @Test("UPL-497 where HTTP/2 is possible, the first one goes alone until its connection shows the version")
@@ -123,7 +123,7 @@ struct PerHostLimiterTests {
         // One that shares no connection has nothing to wait for.
         #expect(slots.enter("h", isAlone: true, mayMultiplex: true, priority: 0.5, "A") == .admitted)
         #expect(slots.connected("h", isMultiplexed: false) == ["b"])
-        #expect(slots.leave("h", version: .http1_1) == ["c"])
+        #expect(slots.release("h", version: .http1_1) == ["c"])
         #expect(slots.connected("h", isMultiplexed: false) == [])
 
         #expect(slots.enter("two", mayMultiplex: true, priority: 0.5, "a") == .opens)
@@ -140,23 +140,23 @@ struct PerHostLimiterTests {
         #expect(slots.connected("h", isMultiplexed: true) == Array(1...100))
         #expect(slots.openers == [100])
         // It found room in the first one after all: nothing is known of a second one.
-        #expect(slots.leave("h", version: .http2) == [])
+        #expect(slots.release("h", version: .http2) == [])
         #expect(slots.connected("h", isMultiplexed: true, isNew: false) == [101])
         #expect(slots.openers == [100, 101])
         #expect(slots.connected("h", isMultiplexed: true) == Array(102...201))
         #expect(slots.connected("h", isMultiplexed: true) == Array(202...300))
         // There are three, and no opener any more.
         #expect(slots.openers == [100, 101, 201])
-        #expect(slots.leave("h", version: .http2) == [301])
+        #expect(slots.release("h", version: .http2) == [301])
     }
 
     @Test("UPL-495 one that ends without a connection shows nothing: the others go as many as may")
     func firstFailed() {
         let slots = Slots<String>(limit: 2)
         for name in ["a", "b", "c", "d"] { _ = slots.enter("h", mayMultiplex: true, priority: 0.5, name) }
-        #expect(slots.leave("h", version: nil, opens: true) == ["b", "c"])
+        #expect(slots.release("h", version: nil, opens: true) == ["b", "c"])
         #expect(slots.enter("h", mayMultiplex: true, priority: 0.5, "e") == .queued(ticket: 4))
-        #expect(slots.leave("h", version: .http1_1) == ["d"])
+        #expect(slots.release("h", version: .http1_1) == ["d"])
     }
 
     @Test("an origin that had the choice and spoke HTTP/1.1 is known not to multiplex, until it does")
@@ -164,13 +164,13 @@ struct PerHostLimiterTests {
         let slots = Slots<Int>(limit: 2)
         _ = slots.enter("h", priority: 0.5, 0)
         #expect(!slots.isKnownNotToMultiplex("h"))
-        _ = slots.leave("h", version: nil)
+        _ = slots.release("h", version: nil)
         #expect(!slots.isKnownNotToMultiplex("h"))
         _ = slots.enter("h", priority: 0.5, 1)
-        _ = slots.leave("h", version: .http1_1)
+        _ = slots.release("h", version: .http1_1)
         #expect(slots.isKnownNotToMultiplex("h"))
         _ = slots.enter("h", priority: 0.5, 2)
-        _ = slots.leave("h", version: .http2)
+        _ = slots.release("h", version: .http2)
         #expect(!slots.isKnownNotToMultiplex("h"))
     }
 
@@ -198,10 +198,10 @@ private final class Slots<Item> {
     ) -> Admission {
         slots.enter(origin, isAlone: isAlone, mayMultiplex: mayMultiplex, priority: priority, item)
     }
-    func leave(
+    func release(
         _ origin: String, isAlone: Bool = false, version: HTTPVersion?, opens: Bool = false
     ) -> [Item] {
-        items(slots.leave(origin, isAlone: isAlone, version: version, opens: opens))
+        items(slots.release(origin, isAlone: isAlone, version: version, opens: opens))
     }
     func learns(_ origin: String, _ version: HTTPVersion?) -> Bool { slots.learns(origin, version) }
     func multiplexes(_ origin: String) -> [Item] { items(slots.multiplexes(origin)) }

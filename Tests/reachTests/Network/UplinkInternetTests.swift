@@ -223,6 +223,32 @@ struct UplinkInternetTests {
         try await lab.remove()
     }
 
+    @Test("UPL-513 watch finds a service that starts later where no inotify instance is left")
+    func withoutInotify() async throws {
+        let folder = try ScratchFolder("reach-unwatched")
+        let (lab, server) = try await probingService(folder("reach.toml"))
+        let run = lab.lab.near
+        let socket = folder("later/reach.varlink")
+        let script = #"echo 0 >/proc/sys/user/max_inotify_instances; exec "$@""#
+        let watch = try await run.start([
+            "unshare", "--user", "--map-root-user", "/bin/sh", "-ec", script, "sh",
+            "env", "REACH_SOCKET=\(socket)", BuiltProgram.reach, "watch", "--json",
+        ])
+        #expect(await watch.output.comes { !$0.isEmpty }, "\(watch.standardError)")
+        let service = try await run.start([
+            BuiltProgram.reach, "serve", "--config", folder("reach.toml"), "--socket", socket,
+            "--state-directory", folder("state"),
+        ])
+        #expect(
+            await watch.output.comes { Self.decoded($0.last ?? "")?.states == "a0 full, b0 full" },
+            "\(watch.standardError)")
+        for program in [watch, service, server] {
+            program.terminate()
+            _ = try await program.status()
+        }
+        #expect(try await lab.stop() == .exited(0))
+    }
+
     @Test("UPL-094 the service tells each uplink: GetStatus, Monitor, status.json, metrics, hooks, the log")
     func service() async throws {
         let folder = try ScratchFolder("reach-uplinks")

@@ -55,8 +55,9 @@ struct ServeTelemetryTests {
                 return Self.times(lines).contains { $0 > end }
             }, "\(server.output.elements) \(server.standardError)")
         let lines = server.output.elements
-        let times = Self.times(lines)
-        #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
+        // The cable may take an answer with it: that request comes again, whole.
+        let times = Self.times(lines).reduce(into: [Int64]()) { if !$0.contains($1) { $0.append($1) } }
+        #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(Self.times(lines))")
         let begin = try #require(Self.change("unreachable", was: "wired", lines))
         let end = try #require(Self.change("wired", was: "unreachable", lines))
         #expect(times.count { $0 > begin && $0 < end } >= 3, "\(begin) \(end) \(times)")

@@ -60,7 +60,7 @@ final class ConnectionPool {
         transfer.pooling.ordinal = transfers.count == 1 ? total : nil
     }
 
-    fileprivate func leave(_ transfer: Transfer) {
+    fileprivate func remove(_ transfer: Transfer) {
         let last = transfers.removeLast()
         if last !== transfer {
             transfers[transfer.pooling.index] = last
@@ -128,10 +128,10 @@ final class ConnectionPools {
     }
 
     /// Takes a transfer and its handle out of their pool.
-    func leave(_ transfer: Transfer, _ easy: EasyHandle) {
+    func remove(_ transfer: Transfer, _ easy: EasyHandle) {
         guard let pool = transfer.pool else { return }
         pool.multi.remove(easy)
-        pool.leave(transfer)
+        pool.remove(transfer)
         if pool.isRetired { closeSoon(pool) }
     }
 

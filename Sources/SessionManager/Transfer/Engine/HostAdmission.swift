@@ -78,7 +78,7 @@ package final class HostAdmission {
         transfer.slot.isHeld = false
         transfer.slot.opensConnection = false
         return admitted(
-            limiter.leave(
+            limiter.release(
                 transfer.origin, isAlone: transfer.isAlone, version: transfer.heads.version, opens: opens))
     }
 

@@ -90,7 +90,7 @@ struct PerHostLimiter<Waiting>: ~Copyable {
     /// - Parameter opens: Whether others still wait for its connection.
     /// - Returns: the transfers that have a slot now: none, one, or many where the origin turned out to
     ///   multiplex.
-    mutating func leave(
+    mutating func release(
         _ origin: String, isAlone: Bool, version: HTTPVersion?, opens: Bool = false
     ) -> [Admitted] {
         guard let host = self.host(origin) else { return [] }

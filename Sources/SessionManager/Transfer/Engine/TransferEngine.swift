@@ -309,7 +309,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
     private func removeHandle(from transfer: Transfer) {
         guard let easy = transfer.easy else { return }
         transfer.takeover?.connectionEnds()
-        pools.leave(transfer, easy)
+        pools.remove(transfer, easy)
         tls.end(easy.raw)
         transfer.detach()
         handles.release(easy)

@@ -4,7 +4,7 @@ import FoundationEssentials
 import SessionCore
 
 /// The questions of a task to its interceptor: adapters before each try, retriers after each failure.
-struct RetryFlow {
+struct InterceptorFlow {
     /// Tries besides the first.
     private(set) var count = 0
     /// What the interceptor got of the content.
