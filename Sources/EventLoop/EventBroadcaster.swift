@@ -2,35 +2,34 @@
 
 package import Synchronization
 
-/// Subscribers under the IDs that end their subscriptions, in the order in which they came; few, so an array.
-///
-/// What an event calls is inlinable: generic code of another module costs 3,400 instructions for a list of
-/// one.
+/// Subscribers under the IDs that end their subscriptions, in the order in which they came; few, so arrays.
 package struct SubscriberList<Subscriber> {
-    @usableFromInline var entries: [(id: Int, subscriber: Subscriber)] = []
+    /// Stored, not computed: generic code of another module costs 3,400 instructions for a list of one.
+    package private(set) var all: [Subscriber] = []
+    private var ids: [Int] = []
     private var lastID = 0
 
     package init() {}
 
-    @inlinable package var isEmpty: Bool { entries.isEmpty }
-    @inlinable package var all: [Subscriber] { entries.map { $0.subscriber } }
-
     /// Adds a subscriber; returns its ID.
     package mutating func add(_ subscriber: Subscriber) -> Int {
         lastID += 1
-        entries.append((lastID, subscriber))
+        all.append(subscriber)
+        ids.append(lastID)
         return lastID
     }
 
     /// Removes a subscriber; nil where it has been removed already.
     @discardableResult
     package mutating func remove(_ id: Int) -> Subscriber? {
-        entries.firstIndex { $0.id == id }.map { entries.remove(at: $0).subscriber }
+        guard let index = ids.firstIndex(of: id) else { return nil }
+        ids.remove(at: index)
+        return all.remove(at: index)
     }
 
     /// Removes all subscribers and returns them.
     package mutating func removeAll() -> [Subscriber] {
-        defer { entries = [] }
+        defer { (all, ids) = ([], []) }
         return all
     }
 }
@@ -78,7 +77,7 @@ package final class EventBroadcaster<Event: Sendable>: Sendable {
         _ = state.withLock { state in
             // Released after the lock: what a handler holds may end other subscriptions.
             let removed = state.subscribers.remove(id)
-            isObserved.store(!state.subscribers.isEmpty, ordering: .relaxed)
+            isObserved.store(!state.subscribers.all.isEmpty, ordering: .relaxed)
             return removed
         }
     }

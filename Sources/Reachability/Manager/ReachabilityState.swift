@@ -182,13 +182,13 @@ final class ReachabilityState: Sendable {
     func removeLinkObserver(_ token: Int) {
         state.withLock { state in
             state.linkObservers.remove(token)
-            if state.linkObservers.isEmpty { state.observedLinks = nil }
+            if state.linkObservers.all.isEmpty { state.observedLinks = nil }
         }
     }
 
     /// Takes the reports on all links of session `session`; nil without an observer of them.
     func linkReceiver(session: UInt64) -> (@Sendable ([LinkReport]) -> Void)? {
-        guard state.withLock({ !$0.linkObservers.isEmpty }) else { return nil }
+        guard state.withLock({ !$0.linkObservers.all.isEmpty }) else { return nil }
         return { [self] links in
             let observers = state.withLock { state -> [@Sendable ([LinkReport]) -> Void] in
                 guard state.isMonitoring, state.session == session, state.observedLinks != links else {
