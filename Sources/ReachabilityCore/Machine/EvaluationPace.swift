@@ -9,7 +9,7 @@ struct EvaluationPace: Sendable {
     private static let evaluationDutyCycle: Int64 = 10
     // An evaluation of less than 2 ms does not change the spacing of the timing.
     private static let shortestSpacing: Int64 = 20_000_000
-    // The limit of the spacing; it bounds the effect of an evaluation that was preempted.
+    // The limit of the spacing.
     private static let longestSpacing: Int64 = 500_000_000
 
     private let timing: TimingNanoseconds
@@ -17,6 +17,8 @@ struct EvaluationPace: Sendable {
     private var lastEvent: MonotonicInstant?
     /// Nanoseconds between two evaluations while events keep coming.
     private var spacing: Int64
+    /// The duration of the evaluation before.
+    private var lastDuration: Int64 = 0
 
     init(_ timing: TimingNanoseconds) {
         self.timing = timing
@@ -33,10 +35,13 @@ struct EvaluationPace: Sendable {
     }
 
     /// An evaluation ended; `took` is its duration in nanoseconds.
+    ///
+    /// The shorter of two in a row counts: one alone may have been preempted.
     mutating func evaluated(at now: MonotonicInstant, took: Int64) {
         lastEvaluation = now
         // Limited before the multiplication, which could overflow.
-        let wanted = min(max(took, 0), Self.longestSpacing) * Self.evaluationDutyCycle
+        let wanted = min(max(min(took, lastDuration), 0), Self.longestSpacing) * Self.evaluationDutyCycle
+        lastDuration = took
         spacing = max(
             timing.evaluationInterval,
             wanted > Self.shortestSpacing ? min(wanted, Self.longestSpacing) : 0)
