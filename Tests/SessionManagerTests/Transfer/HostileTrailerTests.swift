@@ -50,7 +50,9 @@ struct HostileTrailerTests {
             ] {
                 task.resume()
                 let end = await task.outcome()
-                #expect(end.error?.code == .badServerResponse && end.filePath == nil, "\(end)")
+                #expect(
+                    end.error?.code == .badServerResponse && end.filePath == nil,
+                    "\(end.error.debugDescription)")
             }
             await #expect {
                 let (_, content) = try await lab.manager.stream(for: request)
@@ -65,6 +67,7 @@ struct HostileTrailerTests {
     func trailerLikeAHead() async throws {
         let end = try await Lab.outcome(ofFault: "trailer-like-a-head")
         #expect(
-            end.error == nil && end.response?.statusCode == 200 && end.data == Data("hello".utf8), "\(end)")
+            end.error == nil && end.response?.statusCode == 200 && end.data == Data("hello".utf8),
+            "\(end.error.debugDescription)")
     }
 }

@@ -73,12 +73,17 @@ final class CurlMulti {
     /// Hands over the transfers that have ended; false where there can be none.
     func collectFinished(_ handle: (EasyHandle, CURLcode) -> Void) -> Bool {
         guard mayHaveFinished else { return false }
+        collectAllFinished(handle)
+        return true
+    }
+
+    /// The same, wherever libcurl was called last; `handle` may call it again.
+    func collectAllFinished(_ handle: (EasyHandle, CURLcode) -> Void) {
         mayHaveFinished = false
         var code = CURLE_OK
         while let finished = ccurl_multi_next_done(raw, &code) {
             if let easy = EasyHandle.of(finished) { handle(easy, code) }
         }
-        return true
     }
 
     /// Closes all connections.

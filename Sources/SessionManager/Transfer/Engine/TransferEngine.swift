@@ -273,14 +273,20 @@ final class TransferEngine: TransferControl, TransferCarrier {
 
     /// Resumes a transfer in libcurl, which hands over at once what it has kept, trailers too, and reports
     /// errors in that nowhere else.
+    ///
+    /// A transfer that has ended is refused with the code of trailers that are no header fields
+    /// (CURLE_BAD_FUNCTION_ARGUMENT, lib/easy.c and lib/headers.c), so its end is handled first.
     private func unpause(_ transfer: Transfer, _ easy: EasyHandle) {
+        transfer.pool?.multi.collectAllFinished(ended)
+        guard transfer.easy === easy, let pool = transfer.pool else { return }
         var code = CURLE_OK
         turn.callLibcurl { code = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_NONE)) }
-        guard code != CURLE_OK, transfer.easy === easy, let pool = transfer.pool else { return }
+        // So is one that has no connection yet: nothing of it is kept.
+        let isRefused = code == CURLE_BAD_FUNCTION_ARGUMENT && transfer.response == nil
+        guard code != CURLE_OK, !isRefused, transfer.easy === easy else { return }
+        // libcurl may end the transfer in this turn, without this error.
         let error = transfer.error(code, easy, tls)
-        // A transfer that has ended is refused (CURLE_BAD_FUNCTION_ARGUMENT, lib/easy.c): its own end comes
-        // first. Any other error is of what was kept, and libcurl may end the transfer without it.
-        if code != CURLE_BAD_FUNCTION_ARGUMENT, let error { _ = transfer.abort(error) }
+        if let error { _ = transfer.abort(error) }
         pool.multi.expectFinished()
         turn.later { [self] in
             if transfer.easy === easy { end(transfer, easy, error) }
