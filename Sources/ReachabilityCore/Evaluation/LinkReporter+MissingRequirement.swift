@@ -79,8 +79,11 @@ extension LinkReporter {
     private func refusal(
         of link: LinkState, _ family: IPAddress.Family, _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> PathFailure? {
-        let candidates = evaluator.destinations.filter { $0.zone == nil }
-        guard let first = candidates.first(where: { $0.address.family == family }) else { return nil }
+        guard
+            let first = evaluator.destinations.first(where: {
+                $0.zone == nil && $0.address.family == family
+            })
+        else { return nil }
         var plain = evaluator.lookup(first.address)
         if family == .ipv4 { plain = try context.resolvingSource(plain) }
         // A rule for this link alone applies only to lookups bound to it. A bound IPv4 lookup is answered
@@ -98,7 +101,6 @@ extension LinkReporter {
         _ lookup: RouteLookup, _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> PathFailure? {
         guard case .failure(let refusal) = try context.route(lookup) else { return nil }
-        let failure = PathFailure(refusal: refusal)
-        return failure.code == .noRoute ? nil : failure
+        return PathFailure.code(of: refusal) == .noRoute ? nil : PathFailure(refusal: refusal)
     }
 }

@@ -80,17 +80,18 @@ package struct LinkReporter: Sendable {
         var failure: PathFailure?
         if try context.egressUsability(of: link) == .usable {
             switch try ownPath(of: link, addresses, &context) {
-            case .success(let own):
+            case .success(let own)?:
                 return LinkReport(
                     name: link.name, index: link.index, medium: physical.medium, isOnline: true,
                     reason: ReachabilityReason(own.code, interface: link.name, sentence: own.sentence),
                     addresses: text, gateway: own.gateway, metric: own.metric, isWiFi: physical.isWiFi,
                     cost: physical.cost)
-            case .failure(let found): failure = found
+            case .failure(let found)?: failure = found
+            case nil: break
             }
         }
         let reason =
-            if let failure, failure.code == .tunnelWithoutUnderlay {
+            if let failure {
                 ReachabilityReason(failure.code, interface: link.name, sentence: failure.conclusion)
             } else {
                 try missingRequirement(of: link, addresses, &context)
@@ -103,28 +104,31 @@ package struct LinkReporter: Sendable {
     /// The link's own path to the first destination that it has one to.
     private func ownPath(
         of link: LinkState, _ addresses: [InterfaceAddress], _ context: inout EvaluationContext
-    ) throws(MissingAnswers) -> Result<FamilyPath, PathFailure> {
-        var failure = PathFailure(.noRoute, link: link)
+    ) throws(MissingAnswers) -> Result<FamilyPath, PathFailure>? {
+        var failure: PathFailure?
         for address in evaluator.probedAddresses {
             switch try ownPath(of: link, to: address, addresses, &context) {
-            case .success(let path): return .success(path)
-            case .failure(let other): if other.code == .tunnelWithoutUnderlay { failure = other }
+            case .success(let path)?: return .success(path)
+            case .failure(let other)?: failure = other
+            case nil: break
             }
         }
-        return .failure(failure)
+        return failure.map { .failure($0) }
     }
 
-    /// The link's own path to one destination; `addresses` are the link's.
+    /// The link's own path to one destination, or the reason why the tunnel it leads into carries nothing;
+    /// nil if there is none.
+    ///
+    /// - Parameter addresses: The link's addresses.
     func ownPath(
         of link: LinkState, to address: IPAddress, _ addresses: [InterfaceAddress],
         _ context: inout EvaluationContext
-    ) throws(MissingAnswers) -> Result<FamilyPath, PathFailure> {
-        let none = PathFailure(.noRoute, link: link)
+    ) throws(MissingAnswers) -> Result<FamilyPath, PathFailure>? {
         guard let source = try source(of: link, to: address, addresses, &context),
             let lookup = try lookup(address, link, by: source, &context)
-        else { return .failure(none) }
+        else { return nil }
         if try !context.returnsEntry(lookup.entry) {
-            guard let path = try chosenPath(of: link, to: address, &context) else { return .failure(none) }
+            guard let path = try chosenPath(of: link, to: address, &context) else { return nil }
             return try evaluator.resolvingUnderlay(path, by: lookup, entry: nil, &context)
         }
         // IPv4 has no entry for several destinations at once (ip_route_output_key_hash_rcu()).
@@ -132,7 +136,7 @@ package struct LinkReporter: Sendable {
         guard let plain = try? context.route(lookup).get(),
             entry?.kind == .unicast || plain.kind.isForSeveral, let source = plain.sender,
             !source.isLinkOnlySource(for: address, gateway: plain.gateway ?? entry?.gateway)
-        else { return .failure(none) }
+        else { return nil }
         let path = FamilyPath(
             destination: address, link: link, source: source, gateway: plain.gateway ?? entry?.gateway,
             metric: entry?.metric, prefixLength: entry?.prefixLength, expires: entry?.expires)

@@ -77,8 +77,9 @@ extension PathEvaluator {
                     case .success(let path):
                         candidate.results.append(FamilyResult(family: family, path: path, failure: nil))
                     case .failure(let failure):
-                        if failure.code == .tunnelWithoutUnderlay { candidate.failure = failure }
+                        candidate.failure = failure
                         continue
+                    case nil: continue
                     }
                     break
                 }

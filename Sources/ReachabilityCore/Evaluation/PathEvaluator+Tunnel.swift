@@ -94,7 +94,7 @@ extension PathEvaluator {
         try context.require(lookups.map { .route($0) })
         for lookup in lookups {
             switch try context.route(lookup) {
-            case .failure(let refusal): if PathFailure(refusal: refusal).code == .noRoute { return false }
+            case .failure(let refusal): if PathFailure.code(of: refusal) == .noRoute { return false }
             case .success(let route):
                 guard let index = route.interface, try context.link(index)?.role == .tunnel else {
                     return false
@@ -114,7 +114,7 @@ extension PathEvaluator {
         let plain = try context.resolvingSource(unbound)
         try context.require(.route(plain), .route(plain.entry))
         if plain.interface == 0, case .failure(let refusal) = try context.route(plain),
-            PathFailure(refusal: refusal).code != .noRoute
+            PathFailure.code(of: refusal) != .noRoute
         {
             // Probably a kill switch, which the tunnel's own packets pass by their mark.
             return nil

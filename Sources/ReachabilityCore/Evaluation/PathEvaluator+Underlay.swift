@@ -110,7 +110,7 @@ extension PathEvaluator {
         let plain = try context.resolvingSource(lookup)
         try context.require(.route(plain), .route(plain.entry))
         switch try context.route(plain) {
-        case .failure(let refusal): return PathFailure(refusal: refusal).code == .noRoute ? .absent : .refused
+        case .failure(let refusal): return PathFailure.code(of: refusal) == .noRoute ? .absent : .refused
         case .success(let route):
             guard route.kind == .unicast, let index = route.interface, let link = try context.link(index),
                 !link.isLoopback, link.role != .tunnel

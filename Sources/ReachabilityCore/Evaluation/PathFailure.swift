@@ -21,12 +21,15 @@ package final class PathFailure: Error {
     }
 
     /// The failure behind an errno of a lookup (rtnetlink(7); measured on Linux 6.18 for both families).
-    package convenience init(refusal: KernelErrno) {
+    package convenience init(refusal: KernelErrno) { self.init(Self.code(of: refusal), link: nil) }
+
+    /// Its code; `noRoute` unless a route or rule refuses.
+    static func code(of refusal: KernelErrno) -> ReachabilityReason.Code {
         switch refusal.errno {
-        case KernelErrno.accessDenied: self.init(.prohibited, link: nil)
-        case KernelErrno.invalid: self.init(.blackhole, link: nil)
-        case KernelErrno.hostUnreachable: self.init(.unreachableRoute, link: nil)
-        default: self.init(.noRoute, link: nil)
+        case KernelErrno.accessDenied: .prohibited
+        case KernelErrno.invalid: .blackhole
+        case KernelErrno.hostUnreachable: .unreachableRoute
+        default: .noRoute
         }
     }
 
