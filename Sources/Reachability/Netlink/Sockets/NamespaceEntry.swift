@@ -42,19 +42,20 @@ package final class NamespaceEntry: Sendable {
     deinit { close(descriptor) }
 
     /// Runs `body` on a thread inside the namespace and returns its result.
-    package func run<Result>(_ body: () -> Result) throws(NetlinkError) -> Result {
-        try withoutActuallyEscaping(body) { body throws(NetlinkError) in
-            let visit = Visit(descriptor: descriptor, body: body)
-            do throws(ReactorError) {
-                try LoopThread.start(name: "reach-namespace") { visit.perform() }.join()
-            } catch {
-                throw NetlinkError("start a thread for the network namespace \(path)", errno: error.errno)
-            }
-            guard let result = visit.result else {
-                throw NetlinkError("enter the network namespace \(path)", errno: visit.failure)
-            }
-            return result
+    ///
+    /// Escaping because `withoutActuallyEscaping` puts the length of this file's path into the program, which
+    /// differs between two folders of a release.
+    package func run<Result>(_ body: @escaping () -> Result) throws(NetlinkError) -> Result {
+        let visit = Visit(descriptor: descriptor, body: body)
+        do throws(ReactorError) {
+            try LoopThread.start(name: "reach-namespace") { visit.perform() }.join()
+        } catch {
+            throw NetlinkError("start a thread for the network namespace \(path)", errno: error.errno)
         }
+        guard let result = visit.result else {
+            throw NetlinkError("enter the network namespace \(path)", errno: visit.failure)
+        }
+        return result
     }
 }
 
