@@ -20,6 +20,8 @@ public struct ReachabilityUpdate: Sendable, Equatable {
     public let previous: ReachabilityStatus?
     /// The path now.
     public var path: ReachabilityPath { shared.path }
+    /// The generation of the ``path``, without a copy of that.
+    package var generation: UInt64 { shared.path.generation }
     /// Reports on all interfaces but loopback, if ``ReachabilityConfiguration/reportsLinks`` is set.
     public package(set) var links: [LinkReport]
     // Shared, because an update is passed on many times and a path is large.

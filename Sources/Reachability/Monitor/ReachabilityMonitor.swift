@@ -250,7 +250,7 @@ final class ReachabilityMonitor {
         switch action {
         case .ignore: break
         case .refresh(let path): handleGeneration(path.generation)
-        case .publish(let update): handleGeneration(update.path.generation)
+        case .publish(let update): handleGeneration(update.generation)
         }
     }
 

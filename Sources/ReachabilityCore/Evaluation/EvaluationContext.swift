@@ -22,6 +22,8 @@ package struct EvaluationContext: ~Copyable {
     package var portsUsability: [PortsKey: LinkUsability?] = [:]
     package var portsMedium: [PortsKey: PhysicalMedium?] = [:]
     var knownSources = KnownSources()
+    // The kernel's choices that links have been compared with.
+    private var chosen: [(lookup: RouteLookup, interface: Int32)] = []
     // The policy rules, which every lookup depends on.
     private var policy: PolicyRules?
     // Ports by their master, once all links are known.
@@ -135,7 +137,9 @@ package struct EvaluationContext: ~Copyable {
         try require([.rules, .route(lookup), .route(lookup.entry)])
         var decisive = try resolvingSource(lookup)
         // The source is in the hash that chooses among the legs of a multipath route.
-        if destination.family == .ipv4, decisive.source == nil, known(lookup.entry)?.legs.isEmpty == false {
+        if destination.family == .ipv4, decisive.source == nil,
+            case .route(let entry)? = known(.route(lookup.entry)), !entry.legs.isEmpty
+        {
             decisive.port = port
             if case .success(let first) = try route(decisive), let source = first.sender {
                 decisive = decisive.from(source)
@@ -152,10 +156,18 @@ package struct EvaluationContext: ~Copyable {
             link: link, isBeyondLink: route.gateway != nil || isDefault, isTunnel: isTunnel)
     }
 
-    /// The route from the snapshot; requests nothing.
-    package borrowing func known(_ lookup: RouteLookup) -> RouteAnswer? {
-        guard case .route(let route) = snapshot[.route(lookup)] else { return nil }
-        return route
+    /// The interface of the kernel's own choice, if its route and entry are known and lead through the same
+    /// one; requests nothing.
+    ///
+    /// Looked up once: the reports on all links ask for it.
+    package mutating func chosenInterface(by lookup: RouteLookup) -> Int32? {
+        for choice in chosen where choice.lookup == lookup { return choice.interface }
+        guard case .route(let route) = snapshot[.route(lookup)],
+            case .route(let entry) = snapshot[.route(lookup.entry)],
+            let interface = route.interface, entry.interface == interface
+        else { return nil }
+        chosen.append((lookup, interface))
+        return interface
     }
 
     /// Whether the kernel returns the FIB entry that `lookup` asks for (RTM_F_FIB_MATCH).

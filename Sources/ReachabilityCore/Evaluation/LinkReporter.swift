@@ -168,12 +168,7 @@ package struct LinkReporter: Sendable {
         // If this link is the kernel's own choice, its answers serve for the link too.
         var unbound = evaluator.lookup(address)
         if address.family == .ipv4 { unbound = try context.resolvingSource(unbound) }
-        if context.known(unbound)?.interface == link.index,
-            context.known(unbound.entry)?.interface == link.index
-        {
-            try context.require(.route(unbound.entry), .route(unbound))
-            return unbound
-        }
+        if context.chosenInterface(by: unbound) == link.index { return unbound }
         let bound = evaluator.lookup(address, interface: link.index)
         // Asked for by the path already, when it looked for another link.
         if evaluator.decidesByEntry(address.family),

@@ -12,48 +12,63 @@ package struct PathEvaluator: Sendable {
         case path(ReachabilityPath, expires: Duration?)
     }
 
-    package let target: ReachabilityTarget
+    package var target: ReachabilityTarget { fixed.target }
     /// Mark, user, family, expensive interfaces.
-    package let configuration: ReachabilityConfiguration
+    package var configuration: ReachabilityConfiguration { fixed.configuration }
     /// What traffic costs, hints included.
     package var costs: MeteredRules
-    package let destinations: [ReachabilityDestination]
+    package var destinations: [ReachabilityDestination] { fixed.destinations }
     /// The addresses to look up through each link: one sentinel of each family, or all addresses of a host.
-    package let probedAddresses: [IPAddress]
+    package var probedAddresses: [IPAddress] { fixed.probedAddresses }
     /// The first questions of every evaluation; asked together they cost one system call.
-    package let openingQuestions: [KernelQuestion]
+    package var openingQuestions: [KernelQuestion] { fixed.openingQuestions }
     /// The selectors of the policy rules, once known.
     private var rules = PolicyRules()
+    // Boxed because each evaluation copies the evaluator.
+    private let fixed: Fixed
 
     package init(target: ReachabilityTarget, configuration: ReachabilityConfiguration) {
-        self.target = target
-        self.configuration = configuration
+        fixed = Fixed(target: target, configuration: configuration)
         costs = MeteredRules(configuration)
-        var addresses: [IPAddress]
-        switch target {
-        case .general(let sentinels):
-            destinations = sentinels.map { ReachabilityDestination($0) }
-            addresses = IPAddress.Family.allCases.compactMap { family in
-                sentinels.first { $0.family == family }
+    }
+
+    /// What the same evaluator keeps for good.
+    private final class Fixed: Sendable {
+        let target: ReachabilityTarget
+        let configuration: ReachabilityConfiguration
+        let destinations: [ReachabilityDestination]
+        let probedAddresses: [IPAddress]
+        let openingQuestions: [KernelQuestion]
+
+        init(target: ReachabilityTarget, configuration: ReachabilityConfiguration) {
+            self.target = target
+            self.configuration = configuration
+            var addresses: [IPAddress]
+            switch target {
+            case .general(let sentinels):
+                destinations = sentinels.map { ReachabilityDestination($0) }
+                addresses = IPAddress.Family.allCases.compactMap { family in
+                    sentinels.first { $0.family == family }
+                }
+            case .host(let hosts):
+                destinations = hosts
+                addresses = hosts.map(\.address)
             }
-        case .host(let hosts):
-            destinations = hosts
-            addresses = hosts.map(\.address)
-        }
-        addresses.removeAll { configuration.family ?? $0.family != $0.family }
-        probedAddresses = addresses
-        // The first destination of each family is always needed, the entry only if the route exists.
-        var questions: [KernelQuestion] = []
-        for family in IPAddress.Family.allCases where configuration.family ?? family == family {
-            guard let first = destinations.first(where: { $0.zone == nil && $0.address.family == family })
-            else { continue }
-            questions.append(.route(configuration.lookup(first.address)))
-            if questions.count == 1 {
-                questions.append(.route(configuration.lookup(first.address, wantsEntry: true)))
+            addresses.removeAll { configuration.family ?? $0.family != $0.family }
+            probedAddresses = addresses
+            // The first destination of each family is always needed, the entry only if the route exists.
+            var questions: [KernelQuestion] = []
+            for family in IPAddress.Family.allCases where configuration.family ?? family == family {
+                guard let first = destinations.first(where: { $0.zone == nil && $0.address.family == family })
+                else { continue }
+                questions.append(.route(configuration.lookup(first.address)))
+                if questions.count == 1 {
+                    questions.append(.route(configuration.lookup(first.address, wantsEntry: true)))
+                }
             }
+            questions.append(.rules)
+            openingQuestions = configuration.requirement == nil ? questions : [.links, .addresses, .rules]
         }
-        questions.append(.rules)
-        openingQuestions = configuration.requirement == nil ? questions : [.links, .addresses, .rules]
     }
 
     /// The same evaluator with lookups that name the selectors of these rules.
@@ -131,7 +146,8 @@ package struct PathEvaluator: Sendable {
         // Whether an earlier destination has no route.
         var lacksRoute = false
         var isPartial = false
-        for destination in destinations where destination.address.family == family {
+        for position in destinations.indices where destinations[position].address.family == family {
+            let destination = destinations[position]
             if let path {
                 // A further sentinel shows whether the whole space has a route; a default route covers it.
                 guard case .general = target, path.prefixLength != 0 else { break }

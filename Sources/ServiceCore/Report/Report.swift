@@ -64,9 +64,13 @@ package struct Report: Sendable, Equatable {
 
     /// The report of an observer's update.
     package init(_ update: ReachabilityUpdate, since: WallTime?, host: String?) {
-        self.init(
-            status: update.status, path: update.path, links: update.links, since: since, host: host,
-            change: Change(event: update.event, previous: update.previous))
+        // By itself, since a report is copied on its way out of another initializer.
+        status = update.status
+        path = update.path
+        links = update.links
+        self.since = since
+        self.host = host
+        change = Change(event: update.event, previous: update.previous)
     }
 }
 

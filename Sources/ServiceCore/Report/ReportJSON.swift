@@ -40,7 +40,7 @@ package enum ReportJSON {
         for position in report.links.indices {
             if position > 0 { line.append(literal: ",") }
             let link = report.links[position]
-            let internet = LinkInternet(link, report)
+            let internet = report.internet(of: link)
             links.append(link, internet, at: position, to: &line) { write($0, internet, to: &$1) }
         }
         line.field(#"],"internet":"#, report.internet?.rawValue)
@@ -122,17 +122,25 @@ package struct LinkInternet: Sendable, Equatable {
     /// Where to sign in.
     var portal: String?
 
-    package init(_ link: LinkReport, _ report: Report) {
-        guard report.internet != nil else { return }
-        guard let uplink = report.uplink(link) else {
-            state = link.isOnline ? .unknown : InternetState.none
-            return
+    /// Nothing is known, as without a probe.
+    package init() {}
+}
+
+extension Report {
+    /// What it says of the internet behind one of its links.
+    package func internet(of link: LinkReport) -> LinkInternet {
+        var found = LinkInternet()
+        guard internet != nil else { return found }
+        guard let uplink = uplink(link) else {
+            found.state = link.isOnline ? .unknown : InternetState.none
+            return found
         }
-        state = uplink.state
-        since = WallTime(nanoseconds: uplink.wall)
-        reason = uplink.reason.isEmpty ? nil : uplink.reason
-        router = uplink.router?.standing
-        portal = uplink.portal
+        found.state = uplink.state
+        found.since = WallTime(nanoseconds: uplink.wall)
+        found.reason = uplink.reason.isEmpty ? nil : uplink.reason
+        found.router = uplink.router?.standing
+        found.portal = uplink.portal
+        return found
     }
 }
 
