@@ -36,6 +36,26 @@ def offline():
     raise Refused("no network namespace can be made here, in which the build would have no network: run as root, or permit user namespaces")
 
 
+# Where a build sees the folder of its release. Paths, and hashes of them, get into debugging information, and so into the build id.
+ROOM = "/srv"
+
+
+def in_room(work, folder):
+    """What a command begins with that is to run in `folder`, which is in `work`, without a network and with `work` at ROOM."""
+    script = 'mount --bind "$1" "$2"; cd "$3"; shift 3; exec "$@"'
+    return [*offline(), "--mount", "sh", "-ec", script, "sh", work, ROOM, in_room_path(work, folder)]
+
+
+def in_room_path(work, path):
+    """The path at which a command in the room sees `path`."""
+    return os.path.join(ROOM, os.path.relpath(path, work))
+
+
+def in_room_environment(work, environment):
+    """The environment of such a command: no path of this machine's is in it."""
+    return {name: in_room_path(work, value) if value.startswith(f"{work}/") else value for name, value in environment.items()}
+
+
 def temporary():
     """Where a build lies: 2 GB, too much for a /tmp in memory."""
     return os.path.realpath(os.environ.get("TMPDIR", "/var/tmp"))

@@ -7,7 +7,7 @@ import re
 import shutil
 
 from . import Refused, archive, parts, sbom, vendored, version as versions
-from .commands import HOST, offline, run
+from .commands import HOST, in_room, in_room_environment, in_room_path, offline, run
 from .elf import Program
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -58,19 +58,21 @@ def source(root, version, work, packages, epoch):
 
 def build(tree, environment):
     """The program, built as for a device and without a network. No path of this machine's gets into it."""
-    flags = run(tree / "packaging/device/flags", "--packaged", "--no-property-lists", within=tree, environment=environment,
+    work = tree.parent
+    room, environment = in_room(work, tree), in_room_environment(work, environment)
+    flags = run(*room, "packaging/device/flags", "--packaged", "--no-property-lists", environment=environment,
                 why="packaging/device/flags fails")[0].splitlines()
-    used = tree / ".build/reach.map"
-    options = ["-c", "release", *flags, "-Xswiftc", "-file-prefix-map", "-Xswiftc", f"{tree}=.", "-Xcc", f"-ffile-prefix-map={tree}=.",
-               "-Xlinker", f"-Map={used}"]
-    run(*offline(), "swift", "build", *options, "--product", "reach", within=tree, environment=environment, why="swift build fails")
+    used, seen = tree / ".build/reach.map", in_room_path(work, tree)
+    options = ["-c", "release", *flags, "-Xswiftc", "-file-prefix-map", "-Xswiftc", f"{seen}=.", "-Xcc", f"-ffile-prefix-map={seen}=.",
+               "-Xlinker", f"-Map={in_room_path(work, used)}"]
+    run(*room, "swift", "build", *options, "--product", "reach", environment=environment, why="swift build fails")
     unknown = sorted(set(re.findall(r"/([\w+.-]+\.a)\(", used.read_text(encoding="utf-8", errors="replace"))) - parts.archives())
     if unknown:
         raise Refused(f"the program has parts of {', '.join(unknown)} inside, which packaging/releasing/parts.py does not list: add them")
-    where, _ = run("swift", "build", *options, "--show-bin-path", within=tree, environment=environment, why="swift build fails")
-    folder = pathlib.Path(where.strip())
-    run(tree / "packaging/device/left-out", "--check", folder, "reach", environment=environment, why="the program uses what is left out of it")
-    return folder / "reach"
+    folder, _ = run(*room, "swift", "build", *options, "--show-bin-path", environment=environment, why="swift build fails")
+    folder = folder.strip()
+    run(*room, "packaging/device/left-out", "--check", folder, "reach", environment=environment, why="the program uses what is left out of it")
+    return work / os.path.relpath(folder, in_room_path(work, work)) / "reach"
 
 
 def swift_version(text):
