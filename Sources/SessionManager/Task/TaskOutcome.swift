@@ -85,3 +85,15 @@ public struct TaskOutcome: Sendable {
         self.contents = Shared(contents)
     }
 }
+
+extension TaskOutcome: CustomStringConvertible {
+    /// Status, size, place and error, for a log; no content and no header fields, which may be secret.
+    public var description: String {
+        var words: [String] = []
+        if let status = response?.statusCode { words.append("status \(status)") }
+        if let data { words.append("\(data.count) bytes") }
+        if let filePath { words.append(filePath) }
+        words.append(error.map { "\($0.code): \($0)" } ?? "complete")
+        return words.joined(separator: ", ")
+    }
+}

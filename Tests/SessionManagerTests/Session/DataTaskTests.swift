@@ -27,6 +27,21 @@ struct DataTaskTests {
         #expect(box.count == 1)
     }
 
+    @Test("API-576 an outcome is printed as status, size and error, without the content")
+    func printed() async throws {
+        let lab = try await Lab()
+        func outcome(_ path: String) async throws -> TaskOutcome {
+            let task = try lab.manager.dataTask(with: lab.request(path))
+            task.resume()
+            return await task.outcome()
+        }
+        #expect("\(try await outcome("/bytes/5"))" == "status 200, 5 bytes, complete")
+        let failed = try await Lab.outcome(ofFault: "nul-in-trailer")
+        #expect("\(failed)".hasPrefix("status 200, "), "\(failed)")
+        #expect("\(failed)".contains("badServerResponse: the server's answer is no proper HTTP"), "\(failed)")
+        #expect(!"\(failed)".contains("hello"), "\(failed)")
+    }
+
     @Test("AF-122 a status outside the acceptable ones is an error, and the task is completed")
     func notFound() async throws {
         let lab = try await Lab()

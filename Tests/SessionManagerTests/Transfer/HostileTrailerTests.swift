@@ -52,7 +52,7 @@ struct HostileTrailerTests {
                 let end = await task.outcome()
                 #expect(
                     end.error?.code == .badServerResponse && end.filePath == nil,
-                    "\(end.error.debugDescription)")
+                    "\(end)")
             }
             await #expect {
                 let (_, content) = try await lab.manager.stream(for: request)
@@ -68,6 +68,6 @@ struct HostileTrailerTests {
         let end = try await Lab.outcome(ofFault: "trailer-like-a-head")
         #expect(
             end.error == nil && end.response?.statusCode == 200 && end.data == Data("hello".utf8),
-            "\(end.error.debugDescription)")
+            "\(end)")
     }
 }
