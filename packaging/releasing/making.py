@@ -64,6 +64,8 @@ def build(tree, environment):
                 why="packaging/device/flags fails")[0].splitlines()
     used, seen = tree / ".build/reach.map", in_room_path(work, tree)
     options = ["-c", "release", *flags, "-Xswiftc", "-file-prefix-map", "-Xswiftc", f"{seen}=.", "-Xcc", f"-ffile-prefix-map={seen}=.",
+               # The signatures of C modules, which differ from one build to the next.
+               "-Xswiftc", "-Xfrontend", "-Xswiftc", "-no-clang-module-breadcrumbs",
                "-Xlinker", f"-Map={in_room_path(work, used)}"]
     run(*room, "swift", "build", *options, "--product", "reach", environment=environment, why="swift build fails")
     unknown = sorted(set(re.findall(r"/([\w+.-]+\.a)\(", used.read_text(encoding="utf-8", errors="replace"))) - parts.archives())
