@@ -64,7 +64,7 @@ package struct Report: Sendable, Equatable {
 
     /// The report of an observer's update.
     package init(_ update: ReachabilityUpdate, since: WallTime?, host: String?) {
-        // By itself, since a report is copied on its way out of another initializer.
+        // Does not call the other initializer, whose result would be copied.
         status = update.status
         path = update.path
         links = update.links
