@@ -113,15 +113,7 @@ extension HTTPSessionManager {
         _ make: () throws(SessionError) -> SessionRequest
     ) -> SessionTask? {
         do throws(SessionError) {
-            let request = try make()
-            let isLive = if case .stream = request.body { true } else { false }
-            let task =
-                isLive
-                ? try urlSessionManager.uploadTask(
-                    withStreamedRequest: request, options: options, completion: completion)
-                : try urlSessionManager.dataTask(with: request, options: options, completion: completion)
-            task.resume()
-            return task
+            return try urlSessionManager.resumedTask(with: make(), options: options, completion: completion)
         } catch {
             (options?.completionQueue ?? completionQueue).submit { completion(nil, nil, error) }
             return nil

@@ -12,7 +12,8 @@ public final class Session: Sendable {
     private struct State: ~Copyable {
         /// Those that were resumed, by their identifiers.
         var tasks = SmallMap<Int, SessionTask>()
-        /// Tasks not resumed yet, held weakly.
+        /// Tasks not resumed yet, held weakly so that they end with their last reference; a weak reference
+        /// makes all counting of a task's references slower, 2,000 instructions for a request.
         var fresh = SmallMap<Int, Weak<SessionTask>>()
         var isInvalid = false
         /// Called when the last task of an invalidated session has ended, and all callers have been notified.
