@@ -54,8 +54,6 @@ final class AnsweredTransfers: TransferCarrier {
 
     // MARK: What tasks ask for
 
-    var waiting: Int { hosts.waiting }
-
     func origin(of address: String) -> (origin: String, isSecure: Bool) { hosts.origin(of: address) }
 
     func start(_ transfer: Transfer) {

@@ -12,7 +12,7 @@ public struct RequestOptions: Sendable, Equatable, Configurable {
     /// task is suspended or waits for its turn does not count. Zero is no limit.
     public var timeoutInterval: Duration = .seconds(60)
     /// ``timeoutInterval``, with a hundred years for no limit.
-    package var longestSilence: Duration {
+    @inlinable package var longestSilence: Duration {
         timeoutInterval > .zero ? timeoutInterval : .seconds(100 * 366 * 86_400)
     }
     /// Finer limits beside ``timeoutInterval``.

@@ -192,7 +192,9 @@ final class RequestSteps {
     func finish(_ outcome: TaskOutcome) -> TaskOutcome {
         transfer = nil
         var outcome = outcome
-        if let record = resumption.finish(outcome.error, outcome.response, content, chain) {
+        if let file = content.file ?? resumption.openPart,
+            let record = resumption.finish(file, outcome.error, outcome.response, content, chain)
+        {
             outcome.resumeRecord = record
         }
         outcome.setMetrics(metrics)

@@ -16,7 +16,7 @@ struct Resumption: ~Copyable {
     /// The task was made with a record that was useless.
     private(set) var isAnew = false
     /// The file with what has come so far, still open.
-    private var openPart: FileSink?
+    private(set) var openPart: FileSink?
     /// Whether an incomplete download is of use to the caller.
     private var keepsPart: Bool
     /// Bytes of the content that came before the exchange under way.
@@ -286,13 +286,12 @@ struct Resumption: ~Copyable {
         if let record, count > record.receivedBytes { keepsPart = false }
     }
 
-    /// The task ends: the record of an incomplete download, where the caller wants one; a file without a
-    /// record is removed.
+    /// The task ends with a file: the record of an incomplete download, where the caller wants one; a file
+    /// without a record is removed.
     func finish(
-        _ failure: SessionError?, _ response: SessionResponse?, _ content: borrowing ContentRouter,
-        _ chain: RequestChain
+        _ file: FileSink, _ failure: SessionError?, _ response: SessionResponse?,
+        _ content: borrowing ContentRouter, _ chain: RequestChain
     ) -> ResumeRecord? {
-        guard let file = content.file ?? openPart else { return nil }
         // To continue content with a wrong checksum would end with the same one.
         let isWrong = failure?.code == .checksumMismatch
         let isOfUse = failure.map { _ in keepsPart && !isWrong } ?? false

@@ -58,7 +58,7 @@ final class RequestScheduler {
         if task.plan.options.queueing == nil, settings.maximumRequestsPerHost == nil,
             startsSuspendedUntil == nil, state != .suspended, let ticket = tasks.admit(task, transport)
         {
-            launch(ticket)
+            launch(ticket, task, transport)
             publishCounts()
         } else {
             enqueue(task, transport, isSuspended: state == .suspended)
@@ -170,17 +170,17 @@ final class RequestScheduler {
 
     private func begin(_ ticket: QueueTicket) {
         guard let scheduled = tasks.begin(ticket) else { return }
-        guard let executor = scheduled.executor else { return launch(ticket) }
+        guard let executor = scheduled.executor else {
+            return launch(ticket, scheduled.task, scheduled.transport)
+        }
         executor.setSuspended(false)
         executor.unpark()
     }
 
-    private func launch(_ ticket: QueueTicket) {
-        guard let scheduled = tasks[ticket] else { return }
-        let task = scheduled.task
+    private func launch(_ ticket: QueueTicket, _ task: SessionTask, _ transport: SessionTransport) {
         guard task.state != .completed else { return finished(task) }
         do throws(SessionError) {
-            let engine = try scheduled.transport.carrier(
+            let engine = try transport.carrier(
                 rescues: settings.rescues, lines: gate.knowledge)
             let executor = RequestExecutor(task, engine: engine, gate: gate, delegate: self)
             tasks.started(ticket, executor)
@@ -244,7 +244,7 @@ final class RequestScheduler {
 
     private func publishCounts() {
         gate.setAwaited(tasks.awaitsInternet)
-        tasks.publishCounts(waitingForConnection: transports.reduce(0) { $0 + $1.waitingForConnection })
+        tasks.publishCounts()
     }
 }
 

@@ -24,6 +24,8 @@ final class ScheduledTasks {
     private var queue = RequestQueueStateMachine(seed: UInt64(bitPattern: Reactor.now))
     /// By the indices of their tickets.
     private var tasks: ContiguousArray<ScheduledTask?> = []
+    /// How many of those that have started wait for a connection of their host: to the queue they run.
+    private var waitingForConnection = 0
     /// An event with the counts is on its way.
     private var isPublishing = false
 
@@ -119,6 +121,7 @@ final class ScheduledTasks {
 
     /// Removes a task that has ended, or was cancelled while it waited; false where it is none of these.
     func remove(_ task: SessionTask) -> Bool {
+        if task.schedule.setWaitsForConnection(false) { waitingForConnection -= 1 }
         guard let ticket = task.schedule.leave() else { return false }
         tasks[ticket.index] = nil
         if let successor = queue.finished(ticket, at: Reactor.now) { publishHold(successor) }
@@ -153,18 +156,17 @@ final class ScheduledTasks {
     /// A task waits for a connection of its host, or does not any more.
     func setWaitsForConnection(_ task: SessionTask, _ isWaiting: Bool) {
         guard task.schedule.setWaitsForConnection(isWaiting) else { return }
+        waitingForConnection += isWaiting ? 1 : -1
         events.publish(isWaiting ? .held(task, .turn) : .released(task))
     }
 
     // MARK: Publishing
 
     /// Publishes how many tasks are where.
-    ///
-    /// - Parameter connecting: those that wait for a connection of their host: to the queue they run.
-    func publishCounts(waitingForConnection connecting: Int) {
+    func publishCounts() {
         var counts = queue.counts
-        counts.active -= connecting
-        counts.waitingForTurn += connecting
+        counts.active -= waitingForConnection
+        counts.waitingForTurn += waitingForConnection
         guard report.update(counts), events.hasSubscribers, !isPublishing else { return }
         isPublishing = true
         let me = LoopBound(self, to: reactor)

@@ -57,9 +57,6 @@ final class SessionTransport {
     /// Links, addresses or routes have changed.
     func pathsChanged() { engine?.pathsChanged() }
 
-    /// How many transfers wait until their host has room for a connection.
-    var waitingForConnection: Int { carrier?.waiting ?? 0 }
-
     func close() {
         carrier?.close()
         (engine, carrier) = (nil, nil)

@@ -60,5 +60,5 @@ struct TaskPlan: Sendable {
 final class Shared<Value: Sendable>: Sendable {
     let value: Value
 
-    init(_ value: consuming Value) { self.value = value }
+    init(_ value: consuming Value) { self.value = consume value }
 }

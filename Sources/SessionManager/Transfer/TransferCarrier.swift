@@ -23,8 +23,6 @@ package protocol TransferCarrier: AnyObject {
     var pathChange: Int64? { get }
     /// What its transfers may send and receive together; nil for no limit.
     var sessionPace: SessionPace? { get }
-    /// How many transfers wait for a slot.
-    var waiting: Int { get }
 
     /// Carries a transfer out as soon as its origin has room.
     func start(_ transfer: Transfer)

@@ -15,12 +15,8 @@ struct HostSlot {
 
 /// The slots of transfers among those of their origin, which suspended transfers do not take; on the loop's
 /// thread.
-///
-/// A class: while it notifies delegates they read ``waiting``, which a struct of the engine would forbid.
 package final class HostAdmission {
     private var limiter: PerHostLimiter<Transfer>
-    /// How many transfers wait for a slot.
-    package private(set) var waiting = 0
     /// The last URL and its origin: mostly the next transfer has the same.
     private var last = (url: "", origin: "", isSecure: false)
     private let hasHTTP2: Bool
@@ -55,7 +51,6 @@ package final class HostAdmission {
             return true
         case .queued(let ticket):
             transfer.slot.ticket = ticket
-            waiting += 1
             transfer.delegate?.transfer(transfer, waitsForSlot: true)
             return false
         }
@@ -116,7 +111,6 @@ package final class HostAdmission {
 
     private func endWaiting(_ transfer: Transfer) {
         guard transfer.slot.ticket.take() != nil else { return }
-        waiting -= 1
         transfer.delegate?.transfer(transfer, waitsForSlot: false)
     }
 }

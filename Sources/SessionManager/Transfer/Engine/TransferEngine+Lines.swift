@@ -54,7 +54,7 @@ extension TransferEngine {
     /// The host that is looked up over the uplink of a transfer; nil where libcurl looks it up.
     func lookup(for transfer: Transfer) -> (host: String, interface: String)? {
         let bound = transfer.boundInterface
-        guard let uplink = bound.isEmpty ? lines.detour?.uplink : bound,
+        guard let uplink = bound.isEmpty ? paths.lines.detour?.uplink : bound,
             let host = hostToLookUp(of: transfer, at: turn.clock.now)
         else { return nil }
         return (host, uplink)

@@ -190,9 +190,6 @@ final class TransferEngine: TransferControl, TransferCarrier {
         }
     }
 
-    /// How many transfers wait for a slot.
-    var waiting: Int { hosts.waiting }
-
     /// The proxy of a URL; nil where its server is spoken to directly.
     func proxy(for url: URL) -> ProxyChoice? { proxies.proxy(for: url) }
 
