@@ -176,7 +176,8 @@ public final class SessionTask: Sendable {
 
     /// Stops its bytes, its time-outs and its claim to a slot among the transfers of its host.
     ///
-    /// The connection is kept.
+    /// The connection is kept, unless it is still being made: what was suspended before its request was sent
+    /// sends it after ``resume()``.
     public func suspend() {
         guard record.withLock({ $0.machine.suspend() }) else { return }
         publish(.suspended)

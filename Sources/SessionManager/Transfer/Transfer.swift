@@ -173,6 +173,9 @@ package final class Transfer {
     /// Whether any of the request has been sent.
     var hasLeft: Bool { easy.map { $0.long(CURLINFO_REQUEST_SIZE) > 0 } ?? resends.hasSent }
 
+    /// Whether nothing of it has been sent yet, so that it can begin anew.
+    var isUnsent: Bool { !hasLeft && !resends.hasSent && response == nil }
+
     /// Opens the body, unless it has that of a transfer that did not come to send it.
     package func prepareBody() throws(SessionError) {
         guard let content = request.body else { return }

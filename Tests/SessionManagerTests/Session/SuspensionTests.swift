@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLoop
+import FoundationEssentials
 import Glibc
 import HTTPTypes
 import Reachability
@@ -90,6 +91,51 @@ struct SuspensionTests {
         #expect(task.holdReasons == [])
         task.cancel()
         #expect(await task.outcome().error?.code == .cancelled)
+    }
+
+    @Test(
+        "UPL-514 what is suspended before it is connected sends nothing until it is resumed",
+        .timeLimit(.minutes(2)), arguments: [OriginListener.http, .https])
+    func unconnected(_ listener: OriginListener) async throws {
+        let lab = try await Lab()
+        lab.trustOrigin()
+        let key = "upl514-\(listener.rawValue)"
+        let body = RequestBody.data(Data("once".utf8))
+        let task = try lab.manager.dataTask(
+            with: lab.request("/post?key=\(key)", .post, at: listener, body: body))
+        // On the loop, which connects when this returns.
+        await withTaskExecutorPreference(try lab.manager.transferExecutor) {
+            task.resume()
+            task.suspend()
+        }
+        // These connect later.
+        for _ in 0..<3 {
+            #expect(try await lab.run(lab.request("/get", at: listener)).response?.statusCode == 200)
+        }
+        #expect(try await lab.origin.statistics(key).count == 0)
+        task.resume()
+        #expect(await task.outcome().response?.statusCode == 200)
+        #expect(try await lab.origin.statistics(key).count == 1)
+    }
+
+    @Test(
+        "UPL-514 a handshake is given up, and made anew after the suspension", .timeLimit(.minutes(2)))
+    func handshake() async throws {
+        let origin = try await TestSupport.Origin.shared
+        let port = try await SwitchedPort(to: origin.port(.silent))
+        let lab = try await Lab { $0.hostAddresses = ["origin.test:\(port.port):127.0.0.1"] }
+        lab.trustOrigin()
+        let task = try lab.manager.dataTask(with: SessionRequest("https://origin.test:\(port.port)/get"))
+        task.resume()
+        while port.count == 0 { await Task.yield() }
+        task.suspend()
+        // Resumed before the loop knows of it, it would not have been suspended.
+        let queue = try lab.manager.transferQueue
+        await withCheckedContinuation { continuation in queue.submit { continuation.resume() } }
+        port.lead(to: origin.port(.https))
+        task.resume()
+        #expect(await task.outcome().response?.statusCode == 200)
+        #expect(port.count == 2)
     }
 
     @Test(

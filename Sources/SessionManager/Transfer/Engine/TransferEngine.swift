@@ -124,7 +124,7 @@ final class TransferEngine: TransferControl, TransferCarrier {
     }
 
     /// Stops the bytes of a transfer, or resumes them as soon as there is a slot for it; its connection is
-    /// kept.
+    /// kept, unless it is still being made.
     func setSuspended(_ transfer: Transfer, _ isSuspended: Bool) {
         guard transfer.isSuspended != isSuspended else { return }
         transfer.isSuspended = isSuspended
@@ -262,7 +262,10 @@ final class TransferEngine: TransferControl, TransferCarrier {
     private func pause(_ transfer: Transfer) {
         hosts.leaveQueue(transfer)
         transfer.stopAwaiting()
-        if let easy = transfer.easy {
+        if transfer.isUnsent, transfer.takeover == nil {
+            // libcurl would send the request as soon as it is connected: it is begun anew instead.
+            removeHandle(from: transfer)
+        } else if let easy = transfer.easy {
             turn.callLibcurl { _ = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_ALL)) }
         }
         proceed(hosts.release(transfer))
