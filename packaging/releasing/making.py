@@ -93,7 +93,11 @@ def symbols(program, version, architecture, output, work, epoch):
     folder, name = work / "symbols", f"reach-{version}-linux-{architecture}-debug"
     target = folder / symbol_file(identity)
     target.parent.mkdir(parents=True)
-    run("objcopy", "--only-keep-debug", program, target, why="objcopy cannot separate the debugging information")
+    if architecture == HOST:
+        run("objcopy", "--only-keep-debug", program, target, why="objcopy cannot separate the debugging information")
+    else:
+        # Separated by packaging/cross, since the objcopy of this machine may not know the architecture.
+        shutil.copyfile(program, target)
     archive.pack(folder, output / f"{name}.tar.xz", name, epoch)
 
 
@@ -124,6 +128,7 @@ def crossed(tree, output, work, environment, options):
     made = work / "crossed"
     cache = ["--cache", str(pathlib.Path(options.cache).resolve())] if options.cache else []
     _, said = run(tree / "packaging/cross", "--anew", "--output", made, *cache, environment=environment, why="packaging/cross fails")
+    symbols(made / "reach-arm64.debug", options.version, "arm64", output, work, int(environment["SOURCE_DATE_EPOCH"]))
     return moved(made, output), swift_version(said)
 
 
