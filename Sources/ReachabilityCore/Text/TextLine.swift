@@ -27,6 +27,9 @@ package struct TextLine: ~Copyable {
         body(UnsafeRawBufferPointer(start: base, count: count))
     }
 
+    /// Removes the last byte, which must exist.
+    package mutating func removeLast() { count -= 1 }
+
     /// Removes the text and keeps the memory.
     package mutating func removeAll() { count = 0 }
 

@@ -27,6 +27,8 @@ final class VarlinkConnection {
     /// Whether a reply was sent.
     private var isAnswered = false
     private var isDraining = false
+    /// As the server knows it.
+    private var isIdle = true
 
     private static let pieceSize = 16 << 10
 
@@ -180,9 +182,9 @@ final class VarlinkConnection {
     private func put(_ reply: VarlinkReply) {
         guard !isClosed else { return }
         isAnswered = true
-        let wasEmpty = outgoing.isEmpty
-        outgoing += reply.message
-        if wasEmpty { flush() }
+        guard outgoing.isEmpty else { return outgoing += reply.message }
+        outgoing = reply.message
+        flush()
     }
 
     private func flush() {
@@ -225,7 +227,10 @@ final class VarlinkConnection {
             arm(&messageTimer, restTime) { $0.end(.malformed("the rest of a message did not come")) }
             arm(&stallTimer, readTime) { $0.close() }
         }
-        server?.update(self, isIdle: machine.isIdle && outgoing.isEmpty)
+        // One that keeps working, such as a subscription, is not idle for longer or shorter by that.
+        let wasIdle = isIdle
+        isIdle = machine.isIdle && outgoing.isEmpty
+        if isIdle || wasIdle { server?.update(self, isIdle: isIdle) }
     }
 
     private func arm(

@@ -28,6 +28,11 @@ package struct ConnectionQuota: Sendable {
         var standing: Standing
         var lastActive: UInt64
         var isIdle = true
+
+        mutating func update(at clock: UInt64, isIdle: Bool) {
+            lastActive = clock
+            self.isIdle = isIdle
+        }
     }
 
     private var clients: [ID: Client] = [:]
@@ -80,11 +85,10 @@ package struct ConnectionQuota: Sendable {
             .min { $0.value.lastActive < $1.value.lastActive }?.key
     }
 
-    /// Records activity of a connection.
+    /// Records that a connection works, or that it is idle since now.
     package mutating func update(_ id: ID, isIdle: Bool) {
         clock += 1
-        clients[id]?.lastActive = clock
-        clients[id]?.isIdle = isIdle
+        clients[id]?.update(at: clock, isIdle: isIdle)
     }
 
     package mutating func remove(_ id: ID) { clients[id] = nil }

@@ -23,8 +23,6 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
         var statusOnly: Bool
         /// The status of the last reply.
         var reported: ReachabilityStatus
-        /// The newest change, which waits for the reader.
-        var held: CommittedChange?
     }
 
     private enum State: Sendable {
@@ -36,6 +34,8 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
     }
 
     private var state = State.ready
+    /// The newest change for a subscriber, which waits for the reader.
+    private var held: CommittedChange?
     private var framer: VarlinkFramer
     private let limits: VarlinkLimits
 
@@ -123,10 +123,9 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
         if change.isInternet, subscription.statusOnly { return nil }
         guard unread <= limits.unread else {
             // A path that was skipped before may have changed as well.
-            let isAlone = subscription.held?.isInternet ?? true
-            subscription.held = change
-            if !isAlone { subscription.held?.isInternet = false }
-            state = .monitoring(subscription)
+            let isAlone = held?.isInternet ?? true
+            held = change
+            if !isAlone { held?.isInternet = false }
             return nil
         }
         return notify(&replies, &subscription)
@@ -134,7 +133,9 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
 
     /// The client has read everything: sends the change that was held.
     package mutating func drained() -> VarlinkReply? {
-        guard case .monitoring(var subscription) = state, let change = subscription.held else { return nil }
+        guard held != nil, case .monitoring(var subscription) = state, let change = held.take() else {
+            return nil
+        }
         var replies = ChangeReplies(change)
         return notify(&replies, &subscription)
     }
@@ -143,7 +144,7 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
         _ replies: inout ChangeReplies, _ subscription: inout Subscription
     ) -> VarlinkReply? {
         let (former, status) = (subscription.reported, replies.change.status)
-        subscription.held = nil
+        held = nil
         subscription.reported = status
         state = .monitoring(subscription)
         // Skipped changes are summed up: a status that is back counts as a change of the path.
@@ -180,6 +181,7 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
     /// Ends the conversation: nothing that the client sends is read any more.
     package mutating func end(_ reply: VarlinkReply) -> Step {
         state = .ending
+        held = nil
         return .end(reply)
     }
 }

@@ -6,30 +6,31 @@ package import SessionCore
 /// A reply of the protocol.
 package struct VarlinkReply: Sendable, Equatable {
     /// The name of the error with its interface; nil for success.
-    package var error: String?
-    /// The parameters as JSON, an object.
-    package var parameters: [UInt8]
+    package let error: String?
     /// More replies to the same call follow.
-    package var continues: Bool
+    package let continues: Bool
+    /// The reply as a message, with its NUL; made once, since many subscribers may get it.
+    package let message: [UInt8]
+    private let object: Range<Int>
+
+    /// The parameters as JSON, an object.
+    package var parameters: [UInt8] { Array(message[object]) }
 
     package init(error: String? = nil, _ parameters: JSONValue = .object([:]), continues: Bool = false) {
-        self.error = error
-        self.parameters = Array(parameters.description.utf8)
-        self.continues = continues
+        self.init(error: error, continues: continues) { $0.append(parameters.description) }
     }
 
-    /// A report as `reach status --json` prints it, byte for byte.
+    /// A report as `reach status --json` prints it, byte for byte, without the line feed.
     package init(_ report: Report, continues: Bool = false) {
-        var line = TextLine()
-        ReportJSON.write(report, to: &line)
-        parameters = line.bytes
-        // Without the line feed.
-        parameters.removeLast()
-        self.continues = continues
+        self.init(error: nil, continues: continues) {
+            ReportJSON.write(report, to: &$0)
+            $0.removeLast()
+        }
     }
 
-    /// The reply as a message, with its NUL.
-    package var message: [UInt8] {
+    private init(error: String?, continues: Bool, _ writeParameters: (inout TextLine) -> Void) {
+        self.error = error
+        self.continues = continues
         var line = TextLine()
         line.append(literal: "{")
         if let error {
@@ -38,11 +39,13 @@ package struct VarlinkReply: Sendable, Equatable {
             line.append(literal: ",")
         }
         line.append(literal: "\"parameters\":")
-        parameters.withUnsafeBufferPointer { line.append(bytes: $0) }
+        let start = line.count
+        writeParameters(&line)
+        object = start..<line.count
         if continues { line.append(literal: ",\"continues\":true") }
         line.append(literal: "}")
         line.append(byte: 0)
-        return line.bytes
+        message = line.bytes
     }
 }
 
