@@ -12,7 +12,12 @@ struct DNSMessageTests {
     private func answer(
         _ flags: [UInt8] = [0x81, 0x80], count: UInt8, _ records: [UInt8], question: [UInt8] = Self.question
     ) -> [UInt8] {
-        question[..<2] + flags + [0, 1, 0, count, 0, 0, 0, 0] + question[12...] + records
+        // Step by step: Swift 6.2 gives up on one expression.
+        var message = Array(question[..<2])
+        message += flags
+        message += [0, 1, 0, count, 0, 0, 0, 0]
+        message += question[12...]
+        return message + records
     }
 
     private func record(_ type: UInt8, _ data: [UInt8], name: [UInt8] = [0xC0, 12]) -> [UInt8] {
