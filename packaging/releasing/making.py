@@ -90,7 +90,7 @@ def symbols(program, version, architecture, output, work, epoch):
     identity = read.build_id()
     if not identity or ".debug_info" not in read.sections:
         return
-    folder, name = work / "symbols", f"reach-{version}-linux-{architecture}-debug"
+    folder, name = work / f"symbols-{architecture}", f"reach-{version}-linux-{architecture}-debug"
     target = folder / symbol_file(identity)
     target.parent.mkdir(parents=True)
     if architecture == HOST:
