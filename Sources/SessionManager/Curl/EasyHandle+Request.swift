@@ -103,14 +103,6 @@ extension EasyHandle {
                 set(CURLOPT_CUSTOMREQUEST, new.method == "GET" ? nil : new.method)
             }
         }
-        if old?.method != new.method || old?.hasBody != new.hasBody
-            || old?.limitsFirstByte != new.limitsFirstByte || old?.opensConnection != new.opensConnection
-        {
-            let isOfNoConcern =
-                !new.hasBody && !new.limitsFirstByte && !new.opensConnection
-                && HTTPRequest.Method(new.method)?.isIdempotent == true
-            ccurl_set_before_function(raw, isOfNoConcern ? nil : EasyHandle.onRequest)
-        }
         set(CURLOPT_HTTP_VERSION, new.version)
         // A second request waits to share a connection whose handshake may agree on HTTP/2. Without TLS there
         // is nothing to wait for, and libcurl would wait for the first response.
@@ -176,8 +168,6 @@ extension EasyHandle {
 final class EasyOptions {
     let method: String
     let hasBody: Bool
-    let limitsFirstByte: Bool
-    let opensConnection: Bool
     let version: Int
     let connectMilliseconds: Int
     /// nil for libcurl's own, 1 s.
@@ -205,8 +195,6 @@ final class EasyOptions {
         let options = transfer.options
         method = request.method.rawValue
         hasBody = request.body != nil
-        limitsFirstByte = options.timeouts.firstByte != nil
-        opensConnection = transfer.slot.opensConnection
         version =
             switch options.maximumHTTPVersion {
             case .http1_0: CURL_HTTP_VERSION_1_0
@@ -257,7 +245,7 @@ final class EasyOptions {
             && isSecure == transfer.isSecure && isBulk == transfer.isBulk
             && needsNewConnection == transfer.needsNewConnection && binding == transfer.binding
             && isTrial == transfer.isTrial && tunnels == (transfer.takeover != nil)
-            && route === transfer.route && opensConnection == transfer.slot.opensConnection
+            && route === transfer.route
             && method == transfer.request.method.rawValue
             && source.equals(transfer.request.sharedOptions)
     }
@@ -271,6 +259,5 @@ extension EasyOptions: Equatable {
             && one.source.equals(other.source) && one.isSecure == other.isSecure && one.isBulk == other.isBulk
             && one.binding == other.binding && one.needsNewConnection == other.needsNewConnection
             && one.isTrial == other.isTrial && one.tunnels == other.tunnels && one.route === other.route
-            && one.opensConnection == other.opensConnection
     }
 }

@@ -91,6 +91,7 @@ final class EasyHandle {
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_OPENSOCKETDATA, pointer: address)
         set(CURLOPT_PREREQDATA, pointer: address)
+        _ = ccurl_set_before_function(raw, EasyHandle.onRequest)
         // Sockets outlive the handle.
         let owner = Unmanaged.passUnretained(sockets).toOpaque()
         set(CURLOPT_CLOSESOCKETDATA, pointer: owner)

@@ -171,10 +171,12 @@ package final class Transfer {
     package var isUnderWay: Bool { delegate != nil }
 
     /// Whether any of the request has been sent.
-    var hasLeft: Bool { easy.map { $0.long(CURLINFO_REQUEST_SIZE) > 0 } ?? resends.hasSent }
+    ///
+    /// Until libcurl begins with a handle, the handle has the count of the transfer before.
+    var hasLeft: Bool { resends.hasSent && (easy.map { $0.long(CURLINFO_REQUEST_SIZE) > 0 } ?? true) }
 
-    /// Whether nothing of it has been sent yet, so that it can begin anew.
-    var isUnsent: Bool { !hasLeft && !resends.hasSent && response == nil }
+    /// Whether libcurl has not come to send it, so that it can begin anew.
+    var isUnsent: Bool { !resends.hasSent && response == nil }
 
     /// Opens the body, unless it has that of a transfer that did not come to send it.
     package func prepareBody() throws(SessionError) {
