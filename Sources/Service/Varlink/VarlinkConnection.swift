@@ -227,7 +227,7 @@ final class VarlinkConnection {
             arm(&messageTimer, restTime) { $0.end(.malformed("the rest of a message did not come")) }
             arm(&stallTimer, readTime) { $0.close() }
         }
-        // One that keeps working, such as a subscription, is not idle for longer or shorter by that.
+        // The quota compares idle connections alone: one that stays busy, such as a subscription, is no news.
         let wasIdle = isIdle
         isIdle = machine.isIdle && outgoing.isEmpty
         if isIdle || wasIdle { server?.update(self, isIdle: isIdle) }

@@ -85,7 +85,7 @@ package struct ConnectionQuota: Sendable {
             .min { $0.value.lastActive < $1.value.lastActive }?.key
     }
 
-    /// Records that a connection works, or that it is idle since now.
+    /// Records activity of a connection, and whether it is idle now.
     package mutating func update(_ id: ID, isIdle: Bool) {
         clock += 1
         clients[id]?.update(at: clock, isIdle: isIdle)

@@ -11,6 +11,7 @@ package struct VarlinkReply: Sendable, Equatable {
     package let continues: Bool
     /// The reply as a message, with its NUL; made once, since many subscribers may get it.
     package let message: [UInt8]
+    /// Where the parameters are in it.
     private let object: Range<Int>
 
     /// The parameters as JSON, an object.

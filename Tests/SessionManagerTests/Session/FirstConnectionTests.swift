@@ -50,7 +50,7 @@ struct FirstConnectionTests {
     @Test("UPL-494 over HTTP/1.1 the others get connections of their own, up to the limit")
     func plain() async throws {
         let lab = try await lab(limit: 6)
-        // So late that the first connection has none to spare when the others begin.
+        // The answers take so long that the first connection is busy when the others begin.
         let (all, connections) = try await outcomes(lab, .https, path: "/delay/0.05")
         #expect(all.allSatisfy { $0.response?.statusCode == 200 && $0.response?.version == .http1_1 })
         #expect((2...6).contains(connections))
