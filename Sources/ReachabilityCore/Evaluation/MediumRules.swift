@@ -18,43 +18,53 @@ package enum MediumRules {
         case device
     }
 
-    /// ARPHRD_CAN, ARPHRD_NETLINK and ARPHRD_VSOCKMON (linux/if_arp.h): these carry no IP.
-    private static let withoutIP: Set<UInt16> = [280, 824, 826]
-    /// ARPHRD_PPP, ARPHRD_RAWIP and ARPHRD_NONE (linux/if_arp.h).
-    private static let pointToPointProtocol: UInt16 = 512
-    private static let rawIP: UInt16 = 519
-    private static let none: UInt16 = 0xFFFE
+    /// By IFLA_INFO_KIND; `tun` is missing because IFF_TUN and IFF_TAP share that kind.
+    private static let roles: [String: Role] = [
+        "wireguard": .tunnel, "ipip": .tunnel, "gre": .tunnel, "gretap": .tunnel, "erspan": .tunnel,
+        "ip6gre": .tunnel, "ip6gretap": .tunnel, "ip6erspan": .tunnel, "sit": .tunnel, "ip6tnl": .tunnel,
+        "vti": .tunnel, "vti6": .tunnel, "xfrm": .tunnel, "vxlan": .tunnel, "geneve": .tunnel, "fou": .tunnel,
+        "gtp": .tunnel, "bareudp": .tunnel, "ovpn": .tunnel, "ovpn-dco": .tunnel, "amt": .tunnel,
+        "vlan": .stacked(.vlan),
+        "macvlan": .stacked(.virtual), "macvtap": .stacked(.virtual), "ipvlan": .stacked(.virtual),
+        "ipvtap": .stacked(.virtual), "macsec": .stacked(.virtual), "hsr": .stacked(.virtual),
+        "dsa": .stacked(.virtual),
+        "bridge": .aggregate(.bridge),
+        "bond": .aggregate(.bond), "team": .aggregate(.bond),
+        // IFLA_LINK of a veth is its peer, not a lower link.
+        "veth": .standalone(.virtual), "netkit": .standalone(.virtual), "vrf": .standalone(.virtual),
+        "netdevsim": .standalone(.virtual),
+        // dummy_xmit() and ifb_xmit() (drivers/net) free packets from the stack: ifb forwards only what tc
+        // redirects to it.
+        "dummy": .sink, "ifb": .sink, "nlmon": .sink, "vsockmon": .sink, "vcan": .sink, "vxcan": .sink,
+        "rmnet": .standalone(.cellular), "wwan": .standalone(.cellular),
+        "ppp": .standalone(.other),
+    ]
 
     /// The role of a link; ``LinkState/role`` stores it.
     static func role(of link: LinkState) -> Role {
         if link.isLoopback { return .standalone(.loopback) }
-        if withoutIP.contains(link.hardwareType) { return .sink }
+        switch link.hardwareType {
+        // ARPHRD_CAN, ARPHRD_NETLINK and ARPHRD_VSOCKMON (linux/if_arp.h): these carry no IP.
+        case 280, 824, 826: return .sink
+        default: break
+        }
         switch link.kind {
-        case "wireguard", "ipip", "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan", "sit",
-            "ip6tnl", "vti", "vti6", "xfrm", "vxlan", "geneve", "fou", "gtp", "bareudp", "ovpn", "ovpn-dco",
-            "amt":
-            return .tunnel
-        case "tun":
-            // IFF_TUN has no link layer; IFF_TAP looks like Ethernet and is a cable to a program or a guest.
-            return link.hardwareType == none ? .tunnel : .standalone(.virtual)
-        case "vlan": return .stacked(.vlan)
-        case "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec", "hsr", "dsa": return .stacked(.virtual)
-        case "bridge": return .aggregate(.bridge)
-        case "bond", "team": return .aggregate(.bond)
-        // IFLA_LINK of a veth is its peer, not a lower link.
-        case "veth", "netkit", "vrf", "netdevsim": return .standalone(.virtual)
-        // dummy_xmit() and ifb_xmit() (drivers/net) free packets from the stack: ifb forwards only what tc
-        // redirects to it.
-        case "dummy", "ifb", "nlmon", "vsockmon", "vcan", "vxcan": return .sink
-        case "rmnet", "wwan": return .standalone(.cellular)
-        case "ppp": return .standalone(.other)
+        // IFF_TUN has no link layer (ARPHRD_NONE); IFF_TAP looks like Ethernet and is a cable to a program or a guest.
+        case "tun": return link.hardwareType == 0xFFFE ? .tunnel : .standalone(.virtual)
         // The nat46 module of OpenWrt names no kind.
         case nil where link.name.hasPrefix("464-"): return .tunnel
-        default:
-            if link.hardwareType == rawIP { return .standalone(.cellular) }
-            // PPP runs over serial modems and over Ethernet (PPPoE) alike.
-            if link.hardwareType == pointToPointProtocol { return .standalone(.other) }
-            return .device
+        case let kind: return kind.flatMap { roles[$0] } ?? role(ofHardware: link.hardwareType)
+        }
+    }
+
+    /// The role of a link of no known kind.
+    private static func role(ofHardware type: UInt16) -> Role {
+        switch type {
+        // ARPHRD_RAWIP.
+        case 519: .standalone(.cellular)
+        // ARPHRD_PPP: runs over serial modems and over Ethernet (PPPoE) alike.
+        case 512: .standalone(.other)
+        default: .device
         }
     }
 

@@ -28,7 +28,7 @@ package struct LinkState: Sendable, Equatable {
     /// The interface index, unique within the network namespace; the kernel may reuse it after removal.
     package var index: Int32
     /// The name, for example `eth0`.
-    package var name: String
+    package var name: String { didSet { role = MediumRules.role(of: self) } }
     package var flags: Flags { didSet { role = MediumRules.role(of: self) } }
     /// The operational state; unknown numbers of later kernels are read as `down`.
     package var operationalState: OperationalState

@@ -82,6 +82,20 @@ struct NetlinkMessageTests {
         #expect(remote("wireguard", 7, "203.0.113.7") == nil)
     }
 
+    @Test(
+        "FLD-011 the kernel's message about a device of nat46, which has a name and no kind, makes it a tunnel",
+        arguments: ["464-wan6": .tunnel, "eth0": .device] as [String: MediumRules.Role])
+    func translator(_ name: String, _ role: MediumRules.Role) {
+        var attributes = NetlinkRequest()
+        attributes.attribute(3, name)
+        guard case .linkChanged(let link, _)? = decode(link(attributes.bytes)).events.first else {
+            Issue.record("no change of a link")
+            return
+        }
+        #expect(link.name == name)
+        #expect(link.role == role)
+    }
+
     @Test("RB-08 messages before a malformed one count")
     func goodThenBad() {
         let result = decode(link([]) + [1, 0, 0, 0])
