@@ -9,7 +9,7 @@ import Glibc
 @main
 struct Reach: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reach",
+        commandName: name,
         abstract: "Tells whether the network can be reached, which way, and if not, what is missing.",
         discussion: """
             It asks the kernel's routing table; only 'get', 'send --now', 'doctor' with a URL, and --probe send packets, and 'serve' what \
@@ -22,6 +22,10 @@ struct Reach: ParsableCommand {
         version: Self.version,
         subcommands: subcommands.map(\.type),
         defaultSubcommand: Status.self)
+
+    /// Also the `_superCommandName` of each subcommand: the parser looks for its own options about completion
+    /// scripts in commands that have none, which is a third of the work of `reach status`.
+    static let name = "reach"
 
     /// By their names, which the parser would derive from the types at each start: more than all the rest
     /// that `reach status` does.

@@ -10,6 +10,7 @@ import SessionManager
 /// `reach doctor`: checks the usual causes of a failure and names the one that applies.
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
+        _superCommandName: Reach.name,
         abstract: "Go through what is usually wrong with a network, and say which one it is.",
         discussion: """
             It looks at the path first: carrier, address, default route. With the URL of a server of yours it goes on: does the \

@@ -13,6 +13,7 @@ import Storage
 /// `reach history`: shows the history that the service has stored.
 struct History: ParsableCommand {
     static let configuration = CommandConfiguration(
+        _superCommandName: Reach.name,
         abstract: "Print when the network could be reached, as far as the service saw it.",
         discussion: """
             Availability is the reachable part of the time in which the service ran and could tell; a flap is an outage that was over \

@@ -6,6 +6,7 @@ import Reachability
 /// `reach record`: writes everything that a monitor sees to a file, for `reach replay`.
 struct Record: ParsableCommand {
     static let configuration = CommandConfiguration(
+        _superCommandName: Reach.name,
         abstract: "Write down what happens to the network, for 'reach replay'.",
         discussion: """
             Every event and every answer of the kernel becomes a line of text. The file tells the addresses and names of \

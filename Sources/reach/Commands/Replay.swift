@@ -6,6 +6,7 @@ import Reachability
 /// `reach replay`: runs a recording through the same state machine.
 struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
+        _superCommandName: Reach.name,
         abstract: "Print what 'reach watch' would have printed while a recording was made.",
         discussion: """
             The recording goes through the same decisions at its own instants; nothing of this machine's network is \

@@ -11,6 +11,7 @@ import ServiceCore
 /// `reach serve`: the service for all programs of the device.
 struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
+        _superCommandName: Reach.name,
         abstract: "Run the service: tell every program of this machine how the network is.",
         usage: "reach serve [--config <file>] [--check] [--sample] [<options>]",
         discussion: """

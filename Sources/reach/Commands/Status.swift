@@ -9,6 +9,7 @@ import SessionManager
 /// `reach status`: the current state.
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
+        _superCommandName: Reach.name,
         abstract: "Print whether the network can be reached, which way, and what each link lacks.",
         discussion: "Exit codes: 0 reachable; 1 unreachable or unknown; 3 the kernel cannot be asked.")
 

@@ -5,11 +5,12 @@ import Reachability
 import ServiceCore
 import SessionManager
 
-extension WaitCondition.Goal: ExpressibleByArgument {}
+extension WaitCondition.Goal: OptionWord {}
 
 /// `reach wait`: returns when a condition holds.
 struct Wait: ParsableCommand {
     static let configuration = CommandConfiguration(
+        _superCommandName: Reach.name,
         abstract: "Wait until the network can be reached.",
         discussion: """
             Any one usable path is enough; links that are not needed are never waited for. On time-out it prints a line \

@@ -8,6 +8,7 @@ import SessionManager
 /// `reach watch`: the current state, and then every change.
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
+        _superCommandName: Reach.name,
         abstract: "Print how things are, and then a line for each change.",
         discussion: """
             A loss of the path is printed at once, and as a change of the status when it has lasted for 500 ms. \

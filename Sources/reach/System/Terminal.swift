@@ -58,8 +58,9 @@ struct Terminal: Sendable, Hashable {
     /// A serial console without a locale shows more than ASCII as garbage.
     private var isUnicode: Bool {
         for name in ["LC_ALL", "LC_CTYPE", "LANG"] where isSet(name) {
-            let locale = (environment[name] ?? "").lowercased()
-            return locale.contains("utf-8") || locale.contains("utf8")
+            // "de_DE.UTF-8@euro", or "UTF-8" alone, as macOS hands it on by ssh(1).
+            let codeset = environment[name]?.lowercased().split(separator: ".").last ?? ""
+            return codeset.hasPrefix("utf-8") || codeset.hasPrefix("utf8")
         }
         return false
     }

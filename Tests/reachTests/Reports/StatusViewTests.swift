@@ -174,7 +174,10 @@ struct TerminalTests {
     @Test("more than ASCII only where the locale says so")
     func unicode() {
         #expect(!style(.auto, terminal: true, [:]).isUnicode)
-        #expect(style(.auto, terminal: true, ["LANG": "de_DE.UTF-8"]).isUnicode)
+        for locale in ["de_DE.UTF-8", "de_DE.UTF-8@euro", "C.utf8", "UTF-8"] {
+            #expect(style(.auto, terminal: true, ["LANG": locale]).isUnicode, "\(locale)")
+        }
+        #expect(!style(.auto, terminal: true, ["LANG": "de_DE.ISO-8859-1"]).isUnicode)
         #expect(!style(.auto, terminal: true, ["LANG": "de_DE.UTF-8", "LC_ALL": "C"]).isUnicode)
         #expect(
             style(.auto, terminal: true, ["LANG": "C", "LC_ALL": "", "LC_CTYPE": "C.utf8"]).isUnicode == true)

@@ -51,7 +51,7 @@ package struct DeviceProbe {
         var bytes = [CChar](repeating: 0, count: 512)
         let count = readlink(path, &bytes, bytes.count)
         guard count > 0 else { return nil }
-        let text = String(decoding: bytes[..<count].lazy.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let text = String(decoding: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
         return text.split(separator: "/").last.map(String.init)
     }
 

@@ -10,6 +10,7 @@ import Synchronization
 /// `reach get`: fetches one URL completely, or leaves no file; libcurl is loaded when the request starts.
 struct Get: ParsableCommand {
     static let configuration = CommandConfiguration(
+        _superCommandName: Reach.name,
         abstract: "Fetch URLs to files, whole or not at all, or to standard output.",
         discussion: """
             A file is written as FILE.part and renamed when it is complete and its checksum is right; until then an older \

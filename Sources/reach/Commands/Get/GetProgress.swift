@@ -4,7 +4,7 @@ import ArgumentParser
 import ServiceCore
 import SessionManager
 
-extension GetProgress.Choice: ExpressibleByArgument {}
+extension GetProgress.Choice: OptionWord {}
 
 /// Shows progress on standard error, on one thread: a bar that is redrawn, or lines.
 final class GetProgress {

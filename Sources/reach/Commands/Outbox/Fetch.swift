@@ -9,6 +9,7 @@ import ServiceCore
 /// `reach fetch`: hands a download over to the outbox.
 struct Fetch: ParsableCommand {
     static let configuration = CommandConfiguration(
+        _superCommandName: Reach.name,
         abstract: "Hand a download over to the service, which puts the file in its place when it is whole.",
         discussion: """
             It prints the request's number when the request is on the disk. The service that runs fetches the file, or the next one \

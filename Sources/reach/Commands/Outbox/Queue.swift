@@ -7,6 +7,7 @@ import Reachability
 /// `reach queue`: lists and changes the entries of the outbox.
 struct Queue: ParsableCommand {
     static let configuration = CommandConfiguration(
+        _superCommandName: Reach.name,
         abstract: "List what waits in the outbox, and what could not be delivered; try again, remove, pause.",
         discussion: """
             It works on the files of the service that runs, or was the last, also while the service or a program delivers from them; \

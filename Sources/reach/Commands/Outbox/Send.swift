@@ -9,6 +9,7 @@ import ServiceCore
 /// `reach send`: stores a request in the outbox.
 struct Send: ParsableCommand {
     static let configuration = CommandConfiguration(
+        _superCommandName: Reach.name,
         abstract: "Hand a request over to the outbox, which keeps it until the server has it.",
         discussion: """
             It prints the request's number when the request is on the disk. The service that runs takes it (\(ServicePaths.socket), \
