@@ -40,7 +40,6 @@ def pairs(reach, server, namespaces):
 
 
 def commands(report, programs, namespaces, scale):
-    namespaces.restore()
     lines = []
     with Server(namespaces) as server:
         for what, peer, ours, bar in pairs(programs[0], server, namespaces):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nginx on the loopback of a namespace, with a certificate of its own; everything it serves and takes is in memory."""
+"""nginx on the loopback of a namespace, with a certificate of its own; everything it serves and takes is in memory.
+
+The namespace has a default route, as a device that is online: without one each request is examined whether it needs the network."""
 import os
 import re
 import shutil
@@ -24,6 +26,7 @@ class Server:
         self.certificate = os.path.join(self.run, 'certificate.pem')
 
     def __enter__(self):
+        self.namespaces.restore()
         for name in ('documents', 'uploads'):
             os.makedirs(os.path.join(self.run, name))
         subprocess.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30',
