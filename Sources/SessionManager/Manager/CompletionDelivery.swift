@@ -58,11 +58,13 @@ final class CompletionDelivery: Sendable {
     private func call(
         _ task: SessionTask, _ outcome: TaskOutcome, _ response: SessionResponse?, _ result: SerializedContent
     ) {
-        let (object, error) = (result.value, result.error)
-        task.block?(response, object, error)
+        task.block?(response, result.value, result.error)
         group?.leave()
-        let end = TaskCompletion(outcome: outcome, object: object, serializer: serializer, error: error)
-        task.session.events.publish(.completed(task, end))
+        task.session.events.publish(
+            .completed(
+                task,
+                TaskCompletion(
+                    outcome: outcome, object: result.value, serializer: serializer, error: result.error)))
         task.session.deliveryEnds()
     }
 

@@ -17,11 +17,11 @@ extension NetworkDemand {
             self = .nothing
             return
         }
-        let options = task.plan.options.queueValues
+        let wanted = task.queueing
         self.init(
-            options.networkCondition, avoidsExpense: !request.options.allowsExpensiveNetwork,
+            wanted.values.networkCondition, avoidsExpense: !request.options.allowsExpensiveNetwork,
             avoidsConstraint: !request.options.allowsConstrainedNetwork,
-            needsInternet: needsInternet || options.requiresInternet, needsClock: needsClock)
+            needsInternet: needsInternet || wanted.values.requiresInternet, needsClock: needsClock)
     }
 
     /// What a task that has started asks of the network, by what is known of the lines and the clock too.
@@ -51,7 +51,7 @@ extension QueueRequest {
         self.init()
         demand = NetworkDemand(beforeStartOf: task)
         priority = task.priority
-        lane = task.plan.options.queueValues.lane
+        lane = task.queueing.values.lane
         if settings.maximumRequestsPerHost != nil {
             let url = task.originalRequest.url
             host =
@@ -73,35 +73,69 @@ extension RequestQueueStateMachine.Limits {
 }
 
 extension SessionTask {
+    /// What it asks of its queue.
+    var queueing: QueueOptions { plan.options.queueing ?? .nothing }
+
     /// How long the network may hold it, in nanoseconds; nil for as long as it takes.
     func offlineLimit(_ settings: RequestQueue.Settings) -> Int64? {
-        let options = plan.options.queueValues
-        if !options.waitsForNetwork { return 0 }
-        return (options.offlineLimit ?? settings.offlineLimit)?.nanoseconds
+        let wanted = queueing
+        if !wanted.values.waitsForNetwork { return 0 }
+        return (wanted.values.offlineLimit ?? settings.offlineLimit)?.nanoseconds
     }
 }
 
 extension URL {
     /// Whether its host is this machine by its name alone: `localhost` and below (RFC 6761 §6.3), 127.0.0.0/8
     /// or ::1, or a socket.
+    ///
+    /// Reads the bytes, since each request asks where there is no network for all of them.
     var isOnThisMachine: Bool {
-        var text = originText
+        var text = absoluteString
         return text.withUTF8 { bytes in
             guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else { return false }
             if bytes[..<slash].contains(UInt8(ascii: "+")) { return true }
-            var host = bytes[slash...].dropFirst(2)
-            if let at = host.lastIndex(of: UInt8(ascii: "@")) { host = host[(at + 1)...] }
-            let isBracketed = host.first == UInt8(ascii: "[")
-            let end = isBracketed ? UInt8(ascii: "]") : UInt8(ascii: ":")
-            host = host.dropFirst(isBracketed ? 1 : 0).prefix { $0 != end }
-            guard let first = host.first else { return false }
-            if isBracketed || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first),
-                let address = IPAddress(String(decoding: host, as: UTF8.self))
-            {
-                return address.isLoopback
+            return Self.isThisMachine(Self.host(in: bytes, from: min(slash + 2, bytes.count)))
+        }
+    }
+
+    /// The host of an authority that begins at `start`, with its brackets.
+    private static func host(
+        in text: UnsafeBufferPointer<UInt8>, from start: Int
+    ) -> UnsafeBufferPointer<UInt8> {
+        var (start, index) = (start, start)
+        var port: Int?
+        var isBracketed = false
+        scan: while index < text.count {
+            switch text[index] {
+            case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): break scan
+            case UInt8(ascii: "@"): (start, port) = (index + 1, nil)
+            case UInt8(ascii: "["): isBracketed = true
+            case UInt8(ascii: "]"): isBracketed = false
+            case UInt8(ascii: ":") where !isBracketed: port = port ?? index
+            default: break
             }
-            return host.elementsEqual("localhost".utf8)
-                || host.suffix(10).elementsEqual(".localhost".utf8)
+            index += 1
+        }
+        let end = port ?? index
+        return UnsafeBufferPointer(rebasing: text[start..<max(start, end)])
+    }
+
+    /// Whether a host, in brackets if it is an IPv6 address, is this machine.
+    private static func isThisMachine(_ host: UnsafeBufferPointer<UInt8>) -> Bool {
+        switch host.first {
+        case UInt8(ascii: "["):
+            let address = host.dropFirst().prefix { $0 != UInt8(ascii: "]") }
+            return IPAddress(String(decoding: address, as: UTF8.self))?.isLoopback == true
+        case UInt8(ascii: "1"):
+            // Also `127.1`, which libcurl and inet_aton(3) read as an address.
+            let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+            return host.starts(with: "127.".utf8)
+                && host.allSatisfy { digits.contains($0) || $0 == UInt8(ascii: ".") }
+        default:
+            let name = host.last == UInt8(ascii: ".") ? host.dropLast() : host[...]
+            let own = "localhost".utf8
+            guard name.suffix(own.count).elementsEqual(own, by: { $0 | 0x20 == $1 }) else { return false }
+            return name.count == own.count || name.dropLast(own.count).last == UInt8(ascii: ".")
         }
     }
 }

@@ -66,11 +66,13 @@ final class RequestScheduler {
     }
 
     private func enqueue(_ task: SessionTask, _ transport: SessionTransport, isSuspended: Bool) {
-        let options = task.plan.options.queueValues
-        let dependencies = options.dependencies.filter { $0 !== task }
+        let wanted = task.queueing
+        let dependencies = wanted.values.dependencies.filter { $0 !== task }
         let request = QueueRequest(task, settings, dependencies: dependencies.count)
         let ticket = tasks.enqueue(task, transport, request, isSuspended: isSuspended)
-        for dependency in dependencies { wait(for: dependency, ticket, isStrict: !options.ignoresFailures) }
+        for dependency in dependencies {
+            wait(for: dependency, ticket, isStrict: !wanted.values.ignoresFailures)
+        }
         startReady()
         tasks.publishHold(ticket)
     }

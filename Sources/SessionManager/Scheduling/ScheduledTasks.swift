@@ -65,7 +65,7 @@ final class ScheduledTasks {
         return ticket
     }
 
-    private func add(_ new: ScheduledTask, _ ticket: QueueTicket) {
+    private func add(_ new: consuming ScheduledTask, _ ticket: QueueTicket) {
         new.task.schedule.enter(ticket)
         while tasks.count <= ticket.index { tasks.append(nil) }
         tasks[ticket.index] = new
@@ -81,7 +81,7 @@ final class ScheduledTasks {
     func offlineError(_ ticket: QueueTicket, _ gate: GateView) -> SessionError {
         let scheduled = tasks[ticket.index]
         if let failure = scheduled?.failure { return failure }
-        let waits = scheduled?.task.plan.options.queueValues.waitsForNetwork ?? true
+        let waits = scheduled?.task.queueing.values.waitsForNetwork ?? true
         return SessionError(
             .notConnectedToInternet,
             gate.failureSentence(queue.demand(of: ticket)),

@@ -82,14 +82,15 @@ final class QueueOptions: Sendable {
         var isIdempotent: Bool?
     }
 
-    static let defaults = Values()
+    /// Nothing.
+    static let nothing = QueueOptions(Values())
     let values: Values
     init(_ values: Values) { self.values = values }
 }
 
 extension TaskOptions {
     var queueValues: QueueOptions.Values {
-        get { queueing?.values ?? QueueOptions.defaults }
+        get { (queueing ?? .nothing).values }
         set { queueing = QueueOptions(newValue) }
     }
 

@@ -147,6 +147,26 @@ struct QueueOrderTests {
         #expect(await task.outcome().error == nil)
     }
 
+    @Test(
+        "which hosts are this machine, by their names",
+        arguments: [
+            "localhost": true, "LocalHost": true, "localhost.": true, "a.localhost": true,
+            "user:p@localhost": true, "127.0.0.1": true, "127.9.8.7": true, "127.1": true, "[::1]": true,
+            "user@[::1]": true, "localhost.example": false, "mylocalhost": false,
+            "localhost@h.example": false, "127.example": false, "192.0.2.1": false, "[2001:db8::1]": false,
+            "h.example/@localhost": false, "h.example?localhost": false,
+        ])
+    func thisMachine(_ host: String, _ isThis: Bool) async throws {
+        let manager = try await QueueLab(.unreachable).manager
+        let url = host.contains { "/?".contains($0) } ? "http://\(host)" : "http://\(host):1/"
+        var options = TaskOptions()
+        options.waitsForNetwork = false
+        let task = try manager.dataTask(with: SessionRequest(url), options: options)
+        task.resume()
+        let error = try #require(await task.outcome().error)
+        #expect((error.code != .notConnectedToInternet) == isThis, "\(url): \(error)")
+    }
+
     @Test("no limit of time runs for a task that is held")
     func heldTime() async throws {
         // One's own: all of its timers are these tasks'.
