@@ -48,8 +48,8 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
 
     package init() {}
 
-    /// Demands that may start now; not `[]` for none, a generic call of 800 instructions in another module.
-    package var startable: DemandSet { isPaused ? DemandSet(rawValue: 0) : passable }
+    /// Demands that may start now.
+    package var startable: DemandSet { isPaused ? [] : passable }
 
     /// When ``deadlineReached(at:)`` is to be called; nil for never.
     package var nextDeadline: Int64? {
