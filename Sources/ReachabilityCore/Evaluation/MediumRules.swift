@@ -49,8 +49,7 @@ package enum MediumRules {
         default: break
         }
         switch link.kind {
-        // IFF_TUN has no link layer (ARPHRD_NONE); IFF_TAP looks like Ethernet and is a cable to a program or a
-        // guest.
+        // IFF_TUN has no link layer (ARPHRD_NONE); IFF_TAP is a cable to a program or a guest.
         case "tun": return link.hardwareType == 0xFFFE ? .tunnel : .standalone(.virtual)
         // The nat46 module of OpenWrt names no kind.
         case nil where link.name.hasPrefix("464-"): return .tunnel
