@@ -11,10 +11,10 @@ import Testing
 ///
 /// For longer, round after round with the next seed each, 300 transfers under 200 faults:
 ///
-///     MALLOC_ARENA_MAX=1 REACH_SOAK_SECONDS=900 REACH_SOAK_SEED=1 swift test --filter SoakTests
+///     REACH_SOAK_SECONDS=900 REACH_SOAK_SEED=1 Tests/run soak
 ///
-/// Memory is looked at then as well: with one arena, since mallinfo2(3) counts the first alone. It is what was
-/// allocated and not freed; what stays resident depends on how the pieces lie.
+/// Memory is looked at then as well: what was allocated and not freed, as mallinfo2(3) counts it with one arena
+/// and without the caches of threads. What stays resident depends on how the pieces lie.
 @Suite(
     "Soak",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
