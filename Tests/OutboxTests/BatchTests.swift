@@ -129,7 +129,7 @@ import Testing
                     try Database(path).first("SELECT members FROM batches", []) { $0.text(0) } ?? "none")
                 return .silence
             })
-        _ = await lab.sent.wait(forCount: 1, within: .seconds(60))
+        _ = await stored.wait(forCount: 1, within: .seconds(60))
         // As if the process had been killed: nothing is known of the answer.
         await outbox.close()
         #expect(stored.elements == ["\(receipts[0].id) 1 1"])
