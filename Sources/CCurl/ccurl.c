@@ -65,7 +65,7 @@ static int load(void) {
     }
     // A libcurl with OpenSSL: before its first use OpenSSL has to learn that nothing is torn down at exit(3),
     // since a loop's thread may still be in it (OPENSSL_INIT_NO_ATEXIT, OPENSSL_init_crypto(3)).
-    void *handle = dlopen("libcurl.so.4", RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
+    void *handle = dlopen("libcurl.so.4", RTLD_NOLOAD | RTLD_NOW | RTLD_LOCAL);
     int (*init_openssl)(uint64_t, const void *) =
         handle ? (int (*)(uint64_t, const void *))dlsym(handle, "OPENSSL_init_crypto") : NULL;
     if (init_openssl) init_openssl(0x00080000, NULL);

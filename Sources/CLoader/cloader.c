@@ -38,9 +38,9 @@ const char *cloader_find(void *handle, const char *names, void *functions) {
 }
 
 cloader_result cloader_open(const char *soname, const char *names, void *functions, cloader_message *message) {
-    // Lazily, as the linker loads the libraries of a program: to bind all functions of libcurl and of the
-    // libraries below it is a twelfth of the work of `reach get`.
-    void *handle = dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
+    // RTLD_LAZY would save a twelfth of the work of `reach get`, and end a service at its first call of a
+    // function that one of the libraries below lacks, as after half an upgrade; here that is an error.
+    void *handle = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         snprintf(message->text, sizeof message->text, "%s", dlerror());
         return cloader_explain(message->text);
