@@ -8,7 +8,7 @@ extension Terminal.ColorChoice: OptionWord {}
 
 /// The value of an option that is one of a few words.
 ///
-/// The parser's own way prints each word by reflection: a tenth of the work of `reach status`.
+/// The parser's own way prints each word by reflection.
 protocol OptionWord: ExpressibleByArgument, CaseIterable, RawRepresentable where RawValue == String {}
 
 extension OptionWord {
