@@ -9,6 +9,7 @@ private struct CachedKernel {
     var network: FakeNetwork
     let cache: KernelCache
     let evaluator: PathEvaluator
+    private var former: [LinkReport] = []
 
     init(
         _ network: FakeNetwork, _ evaluator: PathEvaluator = .general,
@@ -26,9 +27,13 @@ private struct CachedKernel {
             guard case .needs(let questions) = evaluator.evaluate(&snapshot, cache: cache) else { break }
             answer(questions, &snapshot)
         }
+        let reporter = LinkReporter(evaluator: evaluator, former: former)
+        var finished = LinkReporter.Finished()
         for _ in 0..<40 {
-            switch LinkReporter(evaluator: evaluator).report(&snapshot, cache: cache) {
-            case .reports(let reports): return reports
+            switch reporter.report(&snapshot, cache: cache, finished: &finished) {
+            case .reports(let reports):
+                former = reports
+                return reports
             case .needs(let questions): answer(questions, &snapshot)
             }
         }
@@ -41,9 +46,10 @@ private struct CachedKernel {
         let (network, cache) = (network, KernelCache())
         let asking: EvaluationContext.Asking = { $0.map { network.answer($0) } }
         var snapshot = Snapshot()
+        var finished = LinkReporter.Finished()
         guard case .path(let path, _) = evaluator.evaluate(&snapshot, cache: cache, asking: asking),
             case .reports(let reports) = LinkReporter(evaluator: evaluator).report(
-                &snapshot, cache: cache, asking: asking)
+                &snapshot, cache: cache, finished: &finished, asking: asking)
         else { return nil }
         // All that was used is in the snapshot, for recordings.
         guard case .path(let again, _) = evaluator.evaluate(snapshot), again == path,
@@ -60,10 +66,21 @@ private struct CachedKernel {
         }
     }
 
-    /// The reports without cached answers.
+    /// The reports without cached answers and former reports, made anew with all answers.
     func uncachedReports() -> [LinkReport] {
+        var snapshot = Snapshot()
         var fresh = CachedKernel(network, evaluator)
-        return fresh.reports()
+        for _ in 0..<40 {
+            guard case .needs(let questions) = evaluator.evaluate(snapshot) else { break }
+            fresh.answer(questions, &snapshot)
+        }
+        for _ in 0..<40 {
+            switch LinkReporter(evaluator: evaluator).report(snapshot) {
+            case .reports(let reports): return reports
+            case .needs(let questions): fresh.answer(questions, &snapshot)
+            }
+        }
+        return []
     }
 }
 
@@ -172,9 +189,10 @@ struct ReportsFromCacheTests {
         var snapshot = Snapshot()
         _ = PathEvaluator.general.evaluate(&snapshot, cache: cache, asking: asking)
         counted.calls = 0
+        var finished = LinkReporter.Finished()
         guard
             case .needs(let questions) = LinkReporter(evaluator: .general).report(
-                &snapshot, cache: cache, asking: asking)
+                &snapshot, cache: cache, finished: &finished, asking: asking)
         else {
             Issue.record("each link was asked about by itself")
             return

@@ -27,15 +27,19 @@ package struct KernelEvaluation: Sendable {
     }
 
     /// The reports on all links; asks for what the path did not need.
+    ///
+    /// - Parameter former: the reports of the evaluation before, which are returned again where they hold.
     package mutating func linkReports(
-        _ evaluator: PathEvaluator, _ kernel: any KernelQuerying
+        _ evaluator: PathEvaluator, _ kernel: any KernelQuerying, former: [LinkReport] = []
     ) throws(ReachabilityError) -> [LinkReport] {
-        let reporter = LinkReporter(evaluator: evaluator)
+        let reporter = LinkReporter(evaluator: evaluator, former: former)
+        var finished = LinkReporter.Finished()
         var result: [LinkReport] = []
         _ = try kernel.complete(&snapshot) { snapshot throws(ReachabilityError) in
             var outcome = LinkReporter.Outcome.needs([])
             try kernel.asked { asking in
-                outcome = reporter.report(&snapshot, cache: kernel.cache, asking: asking)
+                outcome = reporter.report(
+                    &snapshot, cache: kernel.cache, finished: &finished, asking: asking)
             }
             switch outcome {
             case .reports(let reports):

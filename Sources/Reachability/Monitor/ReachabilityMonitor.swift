@@ -24,6 +24,8 @@ final class ReachabilityMonitor {
     /// Whether ``end()`` was called, which prevents a later ``start()``; calls may arrive in either order.
     private var hasEnded = false
     private var settleWaiters: [@Sendable () -> Void] = []
+    /// The last reports on links.
+    private var links: [LinkReport] = []
     /// The remote addresses of the tunnels on the path.
     private var tunnelEndpoints: [IPAddress] = []
 
@@ -193,12 +195,12 @@ final class ReachabilityMonitor {
             let now = now
             let took = now.nanoseconds(since: began)
             let action = machine.evaluated(evaluation.path, expires: evaluation.expires, took: took, at: now)
-            publish(action) { try? evaluation.linkReports(evaluator, kernel) }
+            publish(action) { try? linkReports(&evaluation, evaluator, kernel) }
             handleGeneration(in: action)
             // After publishing: the snapshot then includes the answers that the link reports depend on.
             environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: .nanoseconds(took)))
             if let receive = delegate.linkReceiver(),
-                let links = try? evaluation.linkReports(evaluator, kernel)
+                let links = try? linkReports(&evaluation, evaluator, kernel)
             {
                 receive(links)
             }
@@ -206,6 +208,13 @@ final class ReachabilityMonitor {
             environment.recorder?(.unanswered(error, at: now))
             publish(machine.evaluationFailed(error, at: now)) { nil }
         }
+    }
+
+    private func linkReports(
+        _ evaluation: inout KernelEvaluation, _ evaluator: PathEvaluator, _ kernel: any KernelQuerying
+    ) throws(ReachabilityError) -> [LinkReport] {
+        links = try evaluation.linkReports(evaluator, kernel, former: links)
+        return links
     }
 
     private func openKernel() throws(ReachabilityError) -> any KernelQuerying {
@@ -231,7 +240,7 @@ final class ReachabilityMonitor {
         }
         let now = now
         let action = machine.evaluated(path, expires: evaluation.expires, took: took, at: now)
-        publish(action) { try? evaluation.linkReports(general, kernel) }
+        publish(action) { try? linkReports(&evaluation, general, kernel) }
         environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: .nanoseconds(took)))
     }
 

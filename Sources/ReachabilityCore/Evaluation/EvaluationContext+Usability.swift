@@ -104,6 +104,15 @@ extension EvaluationContext {
 
 // The cause of an obstacle, for sentences: the link that has to be changed.
 extension EvaluationContext {
+    /// What keeps packets from leaving through a link: the code of the reason, and the cause.
+    package typealias Obstacle = (code: ReachabilityReason.Code, cause: LinkUsability)
+
+    /// What keeps packets from leaving through `link`; nil if nothing does.
+    package mutating func obstacle(of link: LinkState) throws(MissingAnswers) -> Obstacle? {
+        let usability = try usability(of: link)
+        return usability == .usable ? nil : (usability.code, try cause(of: usability, of: link))
+    }
+
     /// `usability` of `link`, traced to the lower link or the port that causes it.
     package mutating func cause(
         of usability: LinkUsability, of link: LinkState, depth: Int = 0

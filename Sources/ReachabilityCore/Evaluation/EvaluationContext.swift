@@ -14,7 +14,9 @@ package struct EvaluationContext: ~Copyable {
     private var asking: Asking?
     /// Requested questions without an answer, each once, in the order of the requests.
     package private(set) var missing: [KernelQuestion] = []
-    // The same as a set, once there are more than `linearLimit`.
+    /// How often an answer was missing.
+    package private(set) var unanswered = 0
+    // Those in `missing` as a set, once there are more than `linearLimit`.
     private var requested: Set<KernelQuestion>?
     /// The steps for `--explain`; nil unless they were asked for.
     package private(set) var steps: [EvaluationStep]?
@@ -74,6 +76,7 @@ package struct EvaluationContext: ~Copyable {
 
     private mutating func ask(_ questions: [KernelQuestion]) throws(MissingAnswers) {
         guard let answers = asking?(questions) else {
+            unanswered += 1
             for question in questions { request(question) }
             throw MissingAnswers()
         }

@@ -13,11 +13,7 @@ extension LinkReporter {
                 obstacle: obstacle)
         }
         let name = link.name
-        let usability = try context.usability(of: link)
-        guard usability == .usable else {
-            let cause = try context.cause(of: usability, of: link)
-            return makeReason(usability.code, cause.sentence(name), .link(cause))
-        }
+        if let obstacle = try context.obstacle(of: link) { return ReachabilityReason(obstacle, of: name) }
         if let master = link.master {
             let masterName = try context.links().first { $0.index == master }?.name ?? "another link"
             return makeReason(.noRoute, "\(name) has carrier and is a port of \(masterName)")

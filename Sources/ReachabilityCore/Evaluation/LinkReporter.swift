@@ -6,8 +6,21 @@ package struct LinkReporter: Sendable {
     // Beside so many links the answers that are missing are asked for one after the other: to collect them
     // means to report on each link twice, 25,000 instructions for two of them.
     private static let askingLimit = 8
+    /// Of the evaluation before, by their indexes: of thousands of links an event changes a few.
+    private let former: [LinkReport]
 
-    package init(evaluator: PathEvaluator) { self.evaluator = evaluator }
+    /// - Parameter former: the reports of the evaluation before, which are returned again where they hold.
+    package init(evaluator: PathEvaluator, former: [LinkReport] = []) {
+        self.evaluator = evaluator
+        self.former = former
+    }
+
+    /// The reports that one evaluation has finished while others wait for answers, by the order of the links.
+    package struct Finished: Sendable {
+        fileprivate var reports: [LinkReport?] = []
+
+        package init() {}
+    }
 
     /// The result of a step.
     package enum Outcome: Sendable {
@@ -18,26 +31,30 @@ package struct LinkReporter: Sendable {
     /// The reports on all interfaces but loopback, in the order of their indexes.
     package func report(_ snapshot: Snapshot) -> Outcome {
         var context = EvaluationContext(snapshot)
-        return report(&context)
+        var finished = Finished()
+        return report(&context, &finished)
     }
 
     /// The same with cached answers, and those of `asking`; what was used is in the snapshot afterwards.
+    ///
+    /// - Parameter finished: what earlier calls of the same evaluation, with fewer answers, have finished.
     package func report(
-        _ snapshot: inout Snapshot, cache: KernelCache, asking: EvaluationContext.Asking? = nil
+        _ snapshot: inout Snapshot, cache: KernelCache, finished: inout Finished,
+        asking: EvaluationContext.Asking? = nil
     ) -> Outcome {
         var context = EvaluationContext(snapshot.moveOut(), cache: cache, asking: asking)
         defer { snapshot = context.snapshot }
-        return report(&context)
+        return report(&context, &finished)
     }
 
-    private func report(_ context: inout EvaluationContext) -> Outcome {
+    private func report(_ context: inout EvaluationContext, _ finished: inout Finished) -> Outcome {
         let rules = (try? context.rules()) ?? PolicyRules()
-        if !rules.hasSelectors { return reports(&context) }
-        return LinkReporter(evaluator: evaluator.applying(rules)).reports(&context)
+        if !rules.hasSelectors { return reports(&context, &finished) }
+        return LinkReporter(evaluator: evaluator.applying(rules), former: former)
+            .reports(&context, &finished)
     }
 
-    private func reports(_ context: inout EvaluationContext) -> Outcome {
-        var reports: [LinkReport] = []
+    private func reports(_ context: inout EvaluationContext, _ finished: inout Finished) -> Outcome {
         guard (try? context.require(.links, .addresses)) != nil, let links = try? context.links() else {
             return .needs(context.missing)
         }
@@ -49,17 +66,24 @@ package struct LinkReporter: Sendable {
         func addresses(of index: Int32) -> [InterfaceAddress] {
             if isLong { return grouped[index] ?? [] }
             var own: [InterfaceAddress] = []
-            own.reserveCapacity(4)
             for position in all.indices where all[position].interface == index { own.append(all[position]) }
             return own
         }
-        reports.reserveCapacity(links.count)
-        for link in Self.inOrder(links) where !link.isLoopback {
-            // Visits all links even if answers are missing, so that all questions are requested together.
-            guard let report = try? report(on: link, addresses(of: link.index), &context) else { continue }
-            reports.append(report)
+        if finished.reports.count != links.count {
+            finished.reports = Array(repeating: nil, count: links.count)
         }
-        return context.missing.isEmpty ? .reports(reports) : .needs(context.missing)
+        var former = former[...]
+        for (position, link) in Self.inOrder(links).enumerated()
+        where !link.isLoopback && finished.reports[position] == nil {
+            former = former.drop { $0.index < link.index }
+            let last = former.first.flatMap { $0.index == link.index ? $0 : nil }
+            let unanswered = context.unanswered
+            // Visits all links even if answers are missing, so that all questions are requested together.
+            let report = try? report(on: link, addresses(of: link.index), last, &context)
+            if context.unanswered == unanswered { finished.reports[position] = report }
+        }
+        return context.missing.isEmpty
+            ? .reports(finished.reports.compactMap { $0 }) : .needs(context.missing)
     }
 
     /// By index; the kernel lists a small number of links in that order.
@@ -73,10 +97,18 @@ package struct LinkReporter: Sendable {
     }
 
     private func report(
-        on link: LinkState, _ addresses: [InterfaceAddress], _ context: inout EvaluationContext
+        on link: LinkState, _ addresses: [InterfaceAddress], _ last: LinkReport?,
+        _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> LinkReport {
         let physical = try context.physicalMedium(of: link, costs: evaluator.costs)
         let text = addresses.map { $0.text }
+        if let obstacle = try context.obstacle(of: link) {
+            if let last, last.says(obstacle, link.name, physical, addresses: text) { return last }
+            return LinkReport(
+                name: link.name, index: link.index, medium: physical.medium, isOnline: false,
+                reason: ReachabilityReason(obstacle, of: link.name), addresses: text,
+                isWiFi: physical.isWiFi, cost: physical.cost)
+        }
         var failure: PathFailure?
         if try context.egressUsability(of: link) == .usable {
             switch try ownPath(of: link, addresses, &context) {

@@ -64,6 +64,16 @@ public struct LinkReport: Sendable, Equatable {
                 cost: cost ?? NetworkCost(medium == .cellular ? .guessYes : .unknown)))
     }
 
+    /// Whether it says that the obstacle keeps the link offline, and nothing else of it has changed.
+    func says(
+        _ obstacle: EvaluationContext.Obstacle, _ name: String, _ physical: PhysicalMedium,
+        addresses: [String]
+    ) -> Bool {
+        !isOnline && reason.obstacle == .link(obstacle.cause) && reason.code == obstacle.code
+            && self.name == name && self.addresses == addresses && medium == physical.medium
+            && isWiFi == physical.isWiFi && content.cost == physical.cost
+    }
+
     /// Whether the contents are equal.
     public static func == (a: LinkReport, b: LinkReport) -> Bool {
         a.shared === b.shared || a.content == b.content

@@ -74,6 +74,13 @@ public struct ReachabilityReason: Sendable, Hashable, CustomStringConvertible {
         self.obstacle = obstacle
     }
 
+    /// Packets cannot leave through the interface of that name.
+    init(_ obstacle: EvaluationContext.Obstacle, of name: String) {
+        self.init(
+            obstacle.code, interface: name, sentence: obstacle.cause.sentence(name),
+            obstacle: .link(obstacle.cause))
+    }
+
     /// Whether the contents are equal.
     public static func == (a: ReachabilityReason, b: ReachabilityReason) -> Bool {
         a.code == b.code && a.interface == b.interface && a.sentence == b.sentence

@@ -153,8 +153,8 @@ package struct LinkFragments: Sendable {
         var bytes: [UInt8]
     }
 
-    // With thousands of links the memory would cost more than the time.
-    private static let limit = 16
+    // 400 bytes for each link; with more links the memory would cost more than the time.
+    private static let limit = 1_024
 
     private var fragments: [Fragment] = []
 

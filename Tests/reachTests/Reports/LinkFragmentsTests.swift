@@ -20,7 +20,8 @@ struct LinkFragmentsTests {
         let sets: [[LinkReport]] = [
             few, few, [link(1, "a"), link(2, "c")], [link(2, "b")], [], few,
             [link(1, "a", addresses: ["192.0.2.2/24"]), link(2, "b"), link(3, "d")],
-            (0..<40).map { link($0, "many") }, (0..<40).map { link($0, $0 % 3 == 0 ? "other" : "many") }, few,
+            (0..<1_100).map { link($0, "many") },
+            (0..<1_100).map { link($0, $0 % 3 == 0 ? "other" : "many") }, few,
         ]
         var known = LinkFragments()
         for links in sets {
