@@ -302,18 +302,13 @@ struct GetResumeTests {
         let lines = plain.errors.split(separator: "\n")
         #expect(lines.count == 2)
         #expect(lines.first?.contains(" %, ") == true && lines.first?.contains(" of 8.0 kB, ") == true)
-        // script(1) provides a terminal.
-        let shown = try await lab.shell(
-            "reach=$1; url=$3; TERM=xterm script -qec \"$reach get '$url' -o file\" /dev/null </dev/null",
-            [url])
+        let shown = try await lab.terminal([url, "-o", "file"])
         #expect(shown.code == 0)
         #expect(shown.text.contains("━") && shown.text.contains(" of 8.0 kB"))
         let end = shown.text.split(separator: "\r").last ?? ""
         #expect(end.hasPrefix("\u{1B}[K8.0 kB from 127.0.0.1 in "))
         // A terminal that only prints gets lines without control characters.
-        let dumb = try await lab.shell(
-            "reach=$1; url=$3; TERM=dumb script -qec \"$reach get '$url' -o file\" /dev/null </dev/null",
-            [url])
+        let dumb = try await lab.terminal([url, "-o", "file"], kind: "dumb")
         #expect(dumb.code == 0)
         let said = dumb.text.replacing("\r\n", with: "\n").split(separator: "\n")
         #expect(said.count == 2, "\(said)")

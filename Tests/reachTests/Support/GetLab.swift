@@ -44,6 +44,17 @@ final class GetLab: Sendable {
         return Result(code: code, output: end.output, errors: end.errors)
     }
 
+    /// Runs `reach get` on a terminal of its own, which is its output, its errors and its `/dev/tty`.
+    ///
+    /// Everything it writes is read: script(1) stops reading 10 ms after its program has ended.
+    ///
+    /// - Parameter kind: the value of `TERM`.
+    func terminal(_ arguments: [String], kind: String = "xterm") async throws -> Result {
+        let spawn = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
+        return try await shell(
+            "TERM=\(kind) exec /usr/bin/python3 -B -c '\(spawn)' \"$@\"", arguments)
+    }
+
     /// The content of a file in the folder; nil if there is none.
     func content(_ name: String) -> [UInt8]? {
         (try? Data(contentsOf: URL(filePath: "\(folder)/\(name)"))).map { Array($0) }
