@@ -46,6 +46,6 @@ def subscribers(report, programs, namespaces, scale):
     ratio = statistics.median(m / f for f, m in zip(few, many)) if few and many else None
     report.section('Subscribers of the service', 'From before the default route is added or deleted until the last subscriber\'s socket '
                    f'can be read. Rounds: {scale.latency_rounds} of {scale.changes} changes; medians.', ['subscribers', 'last one told, µs'],
-                   [[str(count), number(statistics.median(found[count]) if count in found else None)] for count in (FEW, MANY)])
+                   [[str(count), number(statistics.median(found[count]) if found.get(count) else None)] for count in (FEW, MANY)])
     report.bar('subscribers', f'{MANY} told of a change, ratio to {FEW}', ratio, RATIO, digits=2)
     report.bar('subscribers', f'{MANY} told of a change', statistics.median(many) / 1e3 if many else None, MILLISECONDS, 'ms', digits=2)
