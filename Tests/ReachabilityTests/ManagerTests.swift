@@ -99,6 +99,20 @@ struct ManagerTests {
         #expect(await calls.wait(forCount: 3) == [.wired, .wired, .unreachable])
     }
 
+    @Test("FLD-099 a route that the kernel removes after its event is noticed without another event")
+    func routeGoesAfterItsEvent() async throws {
+        let everything = try #require(IPPrefix("0.0.0.0/0"))
+        let manager = lab.manager()
+        manager.setStatusChangeBlock { [log] in log.append($0) }
+        manager.startMonitoring()
+        await log.wait(forCount: 1)
+        lab.kernel.deliver([.routeRemoved(everything, through: 2)])
+        try await lab.reactor.result(of: {})
+        #expect(manager.status == .wired)
+        lab.kernel.changeSilently { $0.removeRoutes("0.0.0.0/0") }
+        #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
+    }
+
     @Test("RS-010 a route added between joining the groups and the first look") func raceAtStart() async {
         lab.kernel.changeSilently { $0.removeRoutes("0.0.0.0/0") }
         lab.kernel.whenOpened { kernel in

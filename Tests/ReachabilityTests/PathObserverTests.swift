@@ -34,4 +34,30 @@ struct PathObserverTests {
         }
         #expect(names == ["eth0", "eth0", nil])
     }
+
+    @Test("FLD-099 connections are looked at again after an event that came before its change")
+    func confirmation() async throws {
+        let everything = try #require(IPPrefix("0.0.0.0/0"))
+        let (environment, looks) = (kernel.environment, EventLog<[NetworkEvent]>())
+        let box = try await reactor.result { [reactor] () -> ObserverBox in
+            let box = ObserverBox()
+            let observer = PathObserver(reactor: reactor, environment: environment) { [unowned box] events in
+                box.observer?.confirm(events)
+                looks.append(events)
+            }
+            box.observer = observer
+            return observer.open() ? box : ObserverBox()
+        }
+        let event = NetworkEvent.routeRemoved(everything, through: 2)
+        kernel.deliver([.requested])
+        kernel.deliver([event])
+        let expected: [[NetworkEvent]] = [[.requested], [event], [.requested], [.requested], [.requested]]
+        #expect(await looks.wait(forCount: 5) == expected)
+        try await reactor.result { box.observer?.close() }
+    }
+}
+
+/// Holds the observer for the loop's thread, the only one that uses it; unchecked for that reason.
+private final class ObserverBox: @unchecked Sendable {
+    var observer: PathObserver?
 }

@@ -43,7 +43,8 @@ package struct Marbles {
                 if marble == "x", path.isOnline { lost += 1 }
                 path = Self.path(marble)
                 path.carrierDownCount = lost
-                let event = Self.everything.map { NetworkEvent.routeAdded($0) } ?? .requested
+                let added = Self.everything.map { NetworkEvent.routeAdded($0, through: 2) }
+                let event = added ?? .requested
                 if position == 0 || !isSilent && machine.observed(event, at: now) == .evaluate {
                     evaluations += 1
                     collect(machine.evaluated(path, at: now))

@@ -10,11 +10,14 @@ package final class PathObserver {
     private let reactor: Reactor
     private let environment: MonitorEnvironment
     private let configuration = ReachabilityConfiguration()
-    /// Called with each batch of events, after the cache is invalidated.
+    /// Called with each batch of events, after the cache is invalidated, and again with `requested` as
+    /// ``confirm(_:)`` says.
     private let concerned: ([NetworkEvent]) -> Void
     private var source: (any EventSource)?
     private var kernel: (any KernelQuerying)?
     private var peers: [IPAddress] = []
+    private var confirmations = ConfirmationSchedule()
+    private var timer: TimerID?
 
     package init(
         reactor: Reactor, environment: MonitorEnvironment = .connections,
@@ -47,6 +50,9 @@ package final class PathObserver {
         source = nil
         kernel = nil
         peers = []
+        confirmations = ConfirmationSchedule()
+        if let timer { reactor.cancel(timer) }
+        timer = nil
     }
 
     /// Lets events about routes to this peer pass, besides those about default routes.
@@ -55,6 +61,25 @@ package final class PathObserver {
         // Peers are only removed on `close()`; tracking removals is not worth it for so few.
         peers.append(peer)
         source?.setHosts(peers)
+    }
+
+    /// Asks for further looks: some of these events may have come before their changes.
+    package func confirm(_ events: [NetworkEvent]) {
+        let now = MonotonicInstant(nanoseconds: Reactor.now)
+        for event in events { confirmations.observed(event, at: now) }
+        scheduleConfirmation(after: now)
+    }
+
+    private func scheduleConfirmation(after now: MonotonicInstant) {
+        if let timer { reactor.cancel(timer) }
+        timer = confirmations.next(after: now).map { due in
+            reactor.schedule(at: due.nanoseconds) { [weak self] in
+                guard let self else { return }
+                timer = nil
+                scheduleConfirmation(after: MonotonicInstant(nanoseconds: Reactor.now))
+                concerned([.requested])
+            }
+        }
     }
 
     /// The egress for a peer at this instant; nil for no route and for this machine.

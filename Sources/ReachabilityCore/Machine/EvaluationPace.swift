@@ -34,6 +34,9 @@ struct EvaluationPace: Sendable {
         return earliest <= now || isFirst && spacing == timing.evaluationInterval ? nil : earliest
     }
 
+    /// When to evaluate without an event, after an evaluation that ended `now`.
+    func nextEvaluation(after now: MonotonicInstant) -> MonotonicInstant { now.advanced(by: spacing) }
+
     /// An evaluation ended; `took` is its duration in nanoseconds.
     ///
     /// The shorter of two in a row counts: one alone may have been preempted.

@@ -56,6 +56,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
     private var resyncDelay: Backoff
     private var lastResync: MonotonicInstant?
     private var retryDelay: Backoff
+    private var confirmations = ConfirmationSchedule()
     private var deadlines = Deadlines()
     /// Evaluations since the start that were caused by lost events.
     package private(set) var resyncs: UInt64 = 0
@@ -105,6 +106,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
     /// The kernel reported a change.
     package mutating func observed(_ event: NetworkEvent, at now: MonotonicInstant) -> EventAction {
         guard isRunning else { return .ignore }
+        confirmations.observed(event, at: now)
         switch event {
         case .linkChanged(_, isWirelessNoise: true):
             deadlines.evaluate(at: now.advanced(by: EvaluationPace.noiseWindow))
@@ -205,6 +207,8 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
     private mutating func finishEvaluation(took: Int64, expires: Duration?, at now: MonotonicInstant) {
         pace.evaluated(at: now, took: took)
         deadlines.evaluation = nil
+        deadlines.confirmation = confirmations.next(after: now.advanced(by: 0 &- max(took, 0)))
+            .map { max($0, pace.nextEvaluation(after: now)) }
         if let expires {
             let lifetime = max(expires.inNanoseconds, Self.expirySlack)
             deadlines.expiry = now.advanced(by: lifetime).advanced(by: Self.expirySlack)
@@ -260,12 +264,14 @@ private struct Deadlines: Sendable {
     var gain: MonotonicInstant?
     /// The end of a route's lifetime.
     var expiry: MonotonicInstant?
+    /// A re-check after an event that came before its change; the one after lost events includes it.
+    var confirmation: MonotonicInstant?
     /// A re-check without an event.
     var safety: MonotonicInstant?
 
     var next: MonotonicInstant? {
         var earliest = evaluation
-        for case let other? in [resync, loss, gain, expiry, safety] {
+        for case let other? in [resync, loss, gain, expiry, resync == nil ? confirmation : nil, safety] {
             earliest = min(earliest ?? other, other)
         }
         return earliest
@@ -278,5 +284,6 @@ private struct Deadlines: Sendable {
         evaluation = instant
         loss = loss.map { max($0, instant) }
         gain = gain.map { max($0, instant) }
+        confirmation = confirmation.map { max($0, instant) }
     }
 }

@@ -28,10 +28,6 @@ final class ConnectionMonitor {
 
     /// How long the netlink sockets stay open after the last connection: 2 s.
     private static let lingerTime: Int64 = 2_000_000_000
-    /// How long after an event a second look follows: 5 ms.
-    ///
-    /// The kernel reports an address as removed before its routes.
-    private static let secondLookDelay: Int64 = 5_000_000
 
     private unowned let delegate: any ConnectionMonitorDelegate
     private let reactor: Reactor
@@ -39,7 +35,6 @@ final class ConnectionMonitor {
     private let observer: PathObserver
     private var connections = ConnectionTable()
     private var lingering: TimerID?
-    private var second: TimerID?
     private var isLookPending = false
 
     init(_ delegate: any ConnectionMonitorDelegate, reactor: Reactor, turn: EngineTurn) {
@@ -218,8 +213,7 @@ final class ConnectionMonitor {
 
     func close() {
         if let lingering { _ = reactor.cancel(lingering) }
-        if let second { _ = reactor.cancel(second) }
-        (lingering, second) = (nil, nil)
+        lingering = nil
         connections = ConnectionTable()
         observer.close()
     }
@@ -236,14 +230,11 @@ final class ConnectionMonitor {
         connections.dropClosed()
         if events.contains(where: \.mayChangePaths) { delegate.recordChange() }
         let users = connections.users
-        guard events.contains(where: { $0.mayConcern(Array(users.keys)) }) else { return closeSoon() }
+        let paths = Array(users.keys)
+        let concerning = events.filter { $0.mayConcern(paths) }
+        if concerning.isEmpty { return closeSoon() }
+        observer.confirm(concerning)
         lookSoon()
-        if second == nil {
-            second = reactor.schedule(at: Reactor.now &+ Self.secondLookDelay) { [unowned self] in
-                second = nil
-                lookSoon()
-            }
-        }
     }
 
     /// In this turn of the loop, but after all observers of the same events: the queue must know of the loss
