@@ -8,8 +8,10 @@ import Testing
 private struct CachedKernel {
     var network: FakeNetwork
     let cache: KernelCache
-    let evaluator: PathEvaluator
-    private var former: [LinkReport] = []
+    var evaluator: PathEvaluator
+    var former = FormerReports()
+    /// The questions whose answers the last reports used.
+    private(set) var used: [KernelQuestion] = []
 
     init(
         _ network: FakeNetwork, _ evaluator: PathEvaluator = .general,
@@ -32,7 +34,8 @@ private struct CachedKernel {
         for _ in 0..<40 {
             switch reporter.report(&snapshot, cache: cache, finished: &finished) {
             case .reports(let reports):
-                former = reports
+                former = former.succeeded(by: reports, snapshot, cache, evaluator.costs)
+                used = snapshot.entries.map(\.question)
                 return reports
             case .needs(let questions): answer(questions, &snapshot)
             }
@@ -148,11 +151,53 @@ struct ReportsFromCacheTests {
         arguments: 0..<60)
     func anyChanges(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var kernel = CachedKernel(Self.network)
+        var network = Self.network
+        // A radio's state is asked for each time; without one, reports hold over changes of routes.
+        if seed.isMultiple(of: 2) { network.wireless = [:] }
+        var kernel = CachedKernel(network)
         for _ in 0..<60 {
             change(&kernel, &random)
             #expect(kernel.reports() == kernel.uncachedReports())
         }
+    }
+
+    @Test("API-577 a change of a route looks at no link that cannot be used, unless a recording needs it")
+    func obstacles() throws {
+        var network = Self.network
+        network.wireless = [:]
+        var kernel = CachedKernel(network)
+        let before = kernel.reports()
+        let dark = try #require(before.first { $0.name == "dark" })
+        let answers = kernel.used.count
+        kernel.network.addRoute("0.0.0.0/0", via: "10.0.1.1", on: 2)
+        kernel.cache.apply([.routeAdded(Self.anywhere[0], through: 2)])
+        #expect(kernel.reports() == kernel.uncachedReports())
+        #expect(!kernel.used.contains(.device(dark.index, name: LinkName("dark"))))
+        #expect(kernel.used.count < answers)
+        kernel.former.requireAnswers()
+        kernel.cache.apply([.routeAdded(Self.anywhere[0], through: 2)])
+        #expect(kernel.reports() == kernel.uncachedReports())
+        #expect(kernel.used.contains(.device(dark.index, name: LinkName("dark"))))
+        // Costs come without an event.
+        kernel.evaluator.costs.hints = [InterfaceHint(name: "dark", index: dark.index, metered: .yes)]
+        #expect(kernel.reports() == kernel.uncachedReports())
+        #expect(kernel.reports().first { $0.name == "dark" }?.metered == .yes)
+    }
+
+    @Test("API-577 a radio is looked at with each change of a route: its switch has no event")
+    func radioSwitch() throws {
+        var network = Self.network
+        let radio = network.index("wlan0")
+        network.wireless = [:]
+        network.devices[radio] = DeviceFacts(type: "wlan", hasPhy80211: true)
+        network.change(radio) { $0.flags = [] }
+        var kernel = CachedKernel(network)
+        let before = kernel.reports().first { $0.index == radio }
+        kernel.network.devices[radio]?.isRadioBlocked = true
+        kernel.cache.apply([.routeAdded(Self.anywhere[0], through: 2)])
+        let after = kernel.reports()
+        #expect(after == kernel.uncachedReports())
+        #expect(before != nil && after.first { $0.index == radio } != before)
     }
 
     @Test(

@@ -28,9 +28,16 @@ package struct KernelEvaluation: Sendable {
 
     /// The reports on all links; asks for what the path did not need.
     ///
-    /// - Parameter former: the reports of the evaluation before, which are returned again where they hold.
     package mutating func linkReports(
-        _ evaluator: PathEvaluator, _ kernel: any KernelQuerying, former: [LinkReport] = []
+        _ evaluator: PathEvaluator, _ kernel: any KernelQuerying
+    ) throws(ReachabilityError) -> [LinkReport] {
+        var former = FormerReports()
+        return try linkReports(evaluator, kernel, former: &former)
+    }
+
+    /// The same with the reports of the evaluation before, which are returned again where they hold.
+    package mutating func linkReports(
+        _ evaluator: PathEvaluator, _ kernel: any KernelQuerying, former: inout FormerReports
     ) throws(ReachabilityError) -> [LinkReport] {
         let reporter = LinkReporter(evaluator: evaluator, former: former)
         var finished = LinkReporter.Finished()
@@ -48,6 +55,7 @@ package struct KernelEvaluation: Sendable {
             case .needs(let questions): return questions
             }
         }
+        former = former.succeeded(by: result, snapshot, kernel.cache, evaluator.costs)
         return result
     }
 }

@@ -25,7 +25,7 @@ final class ReachabilityMonitor {
     private var hasEnded = false
     private var settleWaiters: [@Sendable () -> Void] = []
     /// The last reports on links.
-    private var links: [LinkReport] = []
+    private var links = FormerReports()
     /// The remote addresses of the tunnels on the path.
     private var tunnelEndpoints: [IPAddress] = []
 
@@ -213,8 +213,8 @@ final class ReachabilityMonitor {
     private func linkReports(
         _ evaluation: inout KernelEvaluation, _ evaluator: PathEvaluator, _ kernel: any KernelQuerying
     ) throws(ReachabilityError) -> [LinkReport] {
-        links = try evaluation.linkReports(evaluator, kernel, former: links)
-        return links
+        if environment.recorder != nil { links.requireAnswers() }
+        return try evaluation.linkReports(evaluator, kernel, former: &links)
     }
 
     private func openKernel() throws(ReachabilityError) -> any KernelQuerying {

@@ -12,26 +12,19 @@ extension LinkReporter {
         let links = try context.links()
         let candidates = candidates ?? links
         let addressed = Self.addressed(try context.addresses())
-        // By position, since each copy of a link counts its references.
-        var ranked: [(position: Int, direction: Direction, progress: Int)] = []
-        for position in candidates.indices where candidates[position].isUplinkCandidate {
-            let link = candidates[position]
-            ranked.append((position, Direction(of: link, among: links), link.progress(addressed)))
+        var ranks: [Rank] = []
+        for position in candidates.indices {
+            if let rank = Rank(of: position, in: candidates, addressed, among: links) { ranks.append(rank) }
         }
-        if ranked.contains(where: { $0.direction != .inwards }) {
-            ranked.removeAll { $0.direction == .inwards }
-        }
-        // Ties: hardware first, then the kernel's order.
-        ranked.sort {
-            ($1.progress, $0.direction.rawValue, candidates[$0.position].index)
-                < ($0.progress, $1.direction.rawValue, candidates[$1.position].index)
+        if ranks.contains(where: { $0.direction != .inwards }) {
+            ranks.removeAll { $0.direction == .inwards }
         }
         // An access point has carrier and an address, but is no uplink.
-        for candidate in ranked where candidate.progress >= 3 {
-            let link = candidates[candidate.position]
+        for rank in ranks.filter({ $0.progress >= 3 }).sorted() {
+            let link = candidates[rank.position]
             if try context.usability(of: link) == .usable { return link }
         }
-        let nearest = ranked.first { $0.progress < 3 } ?? ranked.first
+        let nearest = ranks.filter { $0.progress < 3 }.min() ?? ranks.min()
         return nearest.map { candidates[$0.position] }
     }
 
@@ -46,25 +39,59 @@ extension LinkReporter {
         return addressed
     }
 
+    /// How near a candidate is to being an uplink; the nearest is the least, then hardware, then the kernel's
+    /// order.
+    private struct Rank: Comparable {
+        let position: Int
+        let index: Int32
+        let progress: Int
+        let direction: Direction
+
+        /// Nil for a link that cannot be what leads out of this machine by itself.
+        ///
+        /// By position, since each of thousands of copies of a link would count its references.
+        ///
+        /// - Parameter addressed: The indexes of the links with an address.
+        init?(
+            of position: Int, in candidates: [LinkState], _ addressed: Set<Int32>, among links: [LinkState]
+        ) {
+            let role = candidates[position].role
+            if candidates[position].isLoopback || role == .sink || candidates[position].master != nil {
+                return nil
+            }
+            self.position = position
+            index = candidates[position].index
+            let flags = candidates[position].flags
+            progress =
+                if candidates[position].hasUsableState {
+                    addressed.contains(index) ? 4 : 3
+                } else if flags.contains(.lowerUp) { 2 } else { flags.contains(.up) ? 1 : 0 }
+            direction = Direction(role, of: index, among: links) { candidates[position].isOfContainer }
+        }
+
+        static func < (a: Rank, b: Rank) -> Bool {
+            (b.progress, a.direction.rawValue, a.index) < (a.progress, b.direction.rawValue, b.index)
+        }
+    }
+
     /// Where a link of this kind leads.
     fileprivate enum Direction: Int {
         case hardware, virtual, inwards
 
-        init(of link: LinkState, among links: [LinkState]) {
-            switch link.role {
+        /// - Parameter isOfContainer: Asked for a virtual link alone.
+        init(_ role: MediumRules.Role, of index: Int32, among links: [LinkState], isOfContainer: () -> Bool) {
+            switch role {
             case .device, .stacked: self = .hardware
             case .aggregate:
                 // A bridge may have only guests as ports.
                 let leadsOut = links.contains { port in
                     switch port.role {
-                    case .device, .stacked, .aggregate(.bond): port.master == link.index
+                    case .device, .stacked, .aggregate(.bond): port.master == index
                     default: false
                     }
                 }
                 self = leadsOut ? .hardware : .inwards
-            // The uplink of a container is one of these.
-            case .standalone(.virtual):
-                self = link.kind == "veth" || link.kind == "netkit" ? .virtual : .inwards
+            case .standalone(.virtual): self = isOfContainer() ? .virtual : .inwards
             case .standalone: self = .hardware
             case .tunnel, .sink: self = .inwards
             }
@@ -73,20 +100,11 @@ extension LinkReporter {
 }
 
 extension LinkState {
-    /// Whether it could be what leads out of this machine by itself.
-    fileprivate var isUplinkCandidate: Bool { !isLoopback && master == nil && role != .sink }
-
-    /// How near it is to being usable.
-    ///
-    /// - Parameter addressed: The indexes of the links with an address.
-    fileprivate func progress(_ addressed: Set<Int32>) -> Int {
-        if hasUsableState { return addressed.contains(index) ? 4 : 3 }
-        if flags.contains(.lowerUp) { return 2 }
-        return flags.contains(.up) ? 1 : 0
-    }
+    /// Whether it may be the uplink of a container.
+    fileprivate var isOfContainer: Bool { kind == "veth" || kind == "netkit" }
 
     /// Whether a link of this kind can lead out of this machine, and not only to containers and guests.
     func leadsOut(among links: [LinkState]) -> Bool {
-        LinkReporter.Direction(of: self, among: links) != .inwards
+        LinkReporter.Direction(role, of: index, among: links) { isOfContainer } != .inwards
     }
 }

@@ -6,11 +6,10 @@ package struct LinkReporter: Sendable {
     // Beside so many links the answers that are missing are asked for one after the other: to collect them
     // means to report on each link twice, 25,000 instructions for two of them.
     private static let askingLimit = 8
-    /// Of the evaluation before, by their indexes: of thousands of links an event changes a few.
-    private let former: [LinkReport]
+    private let former: FormerReports
 
     /// - Parameter former: the reports of the evaluation before, which are returned again where they hold.
-    package init(evaluator: PathEvaluator, former: [LinkReport] = []) {
+    package init(evaluator: PathEvaluator, former: FormerReports = FormerReports()) {
         self.evaluator = evaluator
         self.former = former
     }
@@ -32,7 +31,7 @@ package struct LinkReporter: Sendable {
     package func report(_ snapshot: Snapshot) -> Outcome {
         var context = EvaluationContext(snapshot)
         var finished = Finished()
-        return report(&context, &finished)
+        return report(&context, &finished, keepsObstacles: false)
     }
 
     /// The same with cached answers, and those of `asking`; what was used is in the snapshot afterwards.
@@ -44,21 +43,29 @@ package struct LinkReporter: Sendable {
     ) -> Outcome {
         var context = EvaluationContext(snapshot.moveOut(), cache: cache, asking: asking)
         defer { snapshot = context.snapshot }
-        return report(&context, &finished)
+        return report(
+            &context, &finished, keepsObstacles: former.differOnlyByRoutes(cache, evaluator.costs))
     }
 
-    private func report(_ context: inout EvaluationContext, _ finished: inout Finished) -> Outcome {
+    private func report(
+        _ context: inout EvaluationContext, _ finished: inout Finished, keepsObstacles: Bool
+    ) -> Outcome {
         let rules = (try? context.rules()) ?? PolicyRules()
-        if !rules.hasSelectors { return reports(&context, &finished) }
+        if !rules.hasSelectors { return reports(&context, &finished, keepsObstacles) }
         return LinkReporter(evaluator: evaluator.applying(rules), former: former)
-            .reports(&context, &finished)
+            .reports(&context, &finished, keepsObstacles)
     }
 
-    private func reports(_ context: inout EvaluationContext, _ finished: inout Finished) -> Outcome {
+    /// - Parameter keepsObstacles: whether former reports that name an obstacle still hold.
+    private func reports(
+        _ context: inout EvaluationContext, _ finished: inout Finished, _ keepsObstacles: Bool
+    ) -> Outcome {
         guard (try? context.require(.links, .addresses)) != nil, let links = try? context.links() else {
             return .needs(context.missing)
         }
-        if links.count > Self.askingLimit { context.collect() }
+        // The former reports that have to be made anew; nil for all of them.
+        let open = keepsObstacles ? former.reports.indices.filter { !former.reports[$0].namesObstacle } : nil
+        if open?.count ?? links.count > Self.askingLimit { context.collect() }
         let all = (try? context.addresses()) ?? []
         // Grouping pays for its hashing only with many addresses.
         let isLong = all.count > 32
@@ -69,14 +76,15 @@ package struct LinkReporter: Sendable {
             for position in all.indices where all[position].interface == index { own.append(all[position]) }
             return own
         }
+        if let open { return renewed(open, Self.inOrder(links), &context) { addresses(of: $0) } }
         if finished.reports.count != links.count {
             finished.reports = Array(repeating: nil, count: links.count)
         }
-        var former = former[...]
+        var rest = former.reports[...]
         for (position, link) in Self.inOrder(links).enumerated()
         where !link.isLoopback && finished.reports[position] == nil {
-            former = former.drop { $0.index < link.index }
-            let last = former.first.flatMap { $0.index == link.index ? $0 : nil }
+            rest = rest.drop { $0.index < link.index }
+            let last = rest.first.flatMap { $0.index == link.index ? $0 : nil }
             let unanswered = context.unanswered
             // Visits all links even if answers are missing, so that all questions are requested together.
             let report = try? report(on: link, addresses(of: link.index), last, &context)
@@ -84,6 +92,28 @@ package struct LinkReporter: Sendable {
         }
         return context.missing.isEmpty
             ? .reports(finished.reports.compactMap { $0 }) : .needs(context.missing)
+    }
+
+    /// The former reports, with those at `positions` made anew.
+    private func renewed(
+        _ positions: [Int], _ links: [LinkState], _ context: inout EvaluationContext,
+        addresses: (Int32) -> [InterfaceAddress]
+    ) -> Outcome {
+        var renewed: [(position: Int, report: LinkReport)] = []
+        var rest = links.indices[...]
+        for position in positions {
+            let last = former.reports[position]
+            rest = rest.drop { links[$0].index < last.index }
+            guard let place = rest.first else { break }
+            let own = addresses(last.index)
+            if let report = try? report(on: links[place], own, last, &context) {
+                renewed.append((position, report))
+            }
+        }
+        guard context.missing.isEmpty else { return .needs(context.missing) }
+        var reports = former.reports
+        for (position, report) in renewed { reports[position] = report }
+        return .reports(reports)
     }
 
     /// By index; the kernel lists a small number of links in that order.

@@ -10,6 +10,8 @@
 /// never kept, because its signal changes all the time.
 package final class KernelCache {
     private var answers = CachedAnswers()
+    /// Grows with each event that may have changed more than routes.
+    package private(set) var linkVersion: UInt64 = 0
 
     package init() {}
 
@@ -27,14 +29,19 @@ package final class KernelCache {
     package func store(_ question: KernelQuestion, _ answer: KernelAnswer) { answers.store(question, answer) }
 
     /// Removes what `event` may have changed.
-    package func invalidate(after event: NetworkEvent) { answers.invalidate(after: event) }
+    package func invalidate(after event: NetworkEvent) {
+        if !event.changesOnlyRoutes { linkVersion += 1 }
+        answers.invalidate(after: event)
+    }
 
     /// Replaces what the events of one read tell, and removes what else they may have changed.
     ///
     /// A loss removes all answers, and what is told after it replaces none: it is from before the loss
     /// (NETLINK_S_CONGESTED, net/netlink/af_netlink.c).
     package func apply(_ events: [NetworkEvent]) {
-        for event in events where !answers.learn(event) { answers.invalidate(after: event) }
+        for event in events {
+            if answers.learn(event) { linkVersion += 1 } else { invalidate(after: event) }
+        }
     }
 
     /// Removes the answers about routes, because time has passed.
@@ -198,4 +205,18 @@ private struct CachedAnswers: ~Copyable {
 extension InterfaceAddress {
     /// The address that the kernel assigns to each link with IPv6.
     fileprivate var isIPv6LinkLocal: Bool { address.family == .ipv6 && address.isLinkLocal }
+}
+
+extension NetworkEvent {
+    /// Whether answers about links, addresses, rules and leases stay valid.
+    fileprivate var changesOnlyRoutes: Bool {
+        switch self {
+        case .routeAdded, .routeRemoved, .nexthopChanged, .routerChanged, .destinationsChanged,
+            .settingChanged(.ipv4):
+            true
+        case .linkChanged, .linkRemoved, .addressAdded, .addressRemoved, .ruleChanged, .settingChanged(.ipv6),
+            .wirelessChanged, .overrun, .reopened, .resumed, .requested:
+            false
+        }
+    }
 }

@@ -64,6 +64,11 @@ public struct LinkReport: Sendable, Equatable {
                 cost: cost ?? NetworkCost(medium == .cellular ? .guessYes : .unknown)))
     }
 
+    /// Whether an obstacle keeps the link offline, whatever the routes are.
+    var namesObstacle: Bool {
+        if case .link = content.reason.obstacle { !content.isOnline } else { false }
+    }
+
     /// Whether it says that the obstacle keeps the link offline, and nothing else of it has changed.
     func says(
         _ obstacle: EvaluationContext.Obstacle, _ name: String, _ physical: PhysicalMedium,

@@ -37,12 +37,7 @@ package enum ReportJSON {
         line.field(#","reason":"#, path.reason.sentence)
         line.field(#","alternative":"#, path.alternative)
         line.append(literal: ",\"links\":[")
-        for position in report.links.indices {
-            if position > 0 { line.append(literal: ",") }
-            let link = report.links[position]
-            let internet = report.internet(of: link)
-            links.append(link, internet, at: position, to: &line) { write($0, internet, to: &$1) }
-        }
+        links.append(linksOf: report, to: &line) { write($0, $1, to: &$2) }
         line.field(#"],"internet":"#, report.internet?.rawValue)
         if let change = report.change {
             line.append(literal: ",\"event\":\"")
@@ -141,40 +136,5 @@ extension Report {
         found.router = uplink.router?.standing
         found.portal = uplink.portal
         return found
-    }
-}
-
-/// The JSON of the links as last printed: most changes leave most links unchanged, and comparing is faster
-/// than writing.
-package struct LinkFragments: Sendable {
-    private struct Fragment: Sendable {
-        var report: LinkReport
-        var internet: LinkInternet
-        var bytes: [UInt8]
-    }
-
-    // 400 bytes for each link; with more links the memory would cost more than the time.
-    private static let limit = 1_024
-
-    private var fragments: [Fragment] = []
-
-    package init() {}
-
-    /// Appends the JSON of `report`, the `position`th link of its line; `write` writes it if it has changed.
-    package mutating func append(
-        _ report: LinkReport, _ internet: LinkInternet, at position: Int, to line: inout TextLine,
-        _ write: (LinkReport, inout TextLine) -> Void
-    ) {
-        if position < fragments.count, fragments[position].internet == internet,
-            fragments[position].report == report
-        {
-            fragments[position].bytes.withUnsafeBufferPointer { line.append(bytes: $0) }
-            return
-        }
-        let start = line.count
-        write(report, &line)
-        guard position < Self.limit else { return }
-        let fragment = Fragment(report: report, internet: internet, bytes: line.bytes(from: start))
-        if position < fragments.count { fragments[position] = fragment } else { fragments.append(fragment) }
     }
 }

@@ -92,10 +92,10 @@ struct ReportLines: ~Copyable, Sendable {
 
     /// Stores a printed update, for a later line about the internet, and empties the ``line``.
     ///
-    /// Separate from `write`, since releasing the former update takes time and the line should be printed
-    /// first.
+    /// Separate from `write`, since this takes time and the line should be printed first.
     mutating func remember(_ update: ReachabilityUpdate) {
         last = update
+        links.keepText(of: line)
         line.trim()
     }
 

@@ -14,8 +14,8 @@ struct LinkFragmentsTests {
             reason: ReachabilityReason(.noRoute, sentence: sentence), addresses: addresses)
     }
 
-    @Test("every line says what it would say alone, whatever the line before said")
-    func lines() {
+    @Test("every line says what it would say alone, whatever the line before said", arguments: [true, false])
+    func lines(isKept: Bool) {
         let few = [link(1, "a"), link(2, "b")]
         let sets: [[LinkReport]] = [
             few, few, [link(1, "a"), link(2, "c")], [link(2, "b")], [], few,
@@ -32,6 +32,7 @@ struct LinkFragmentsTests {
             ReportJSON.write(report, to: &line, knowing: &known)
             ReportJSON.write(report, to: &alone)
             #expect(line.text == alone.text)
+            if isKept { known.keepText(of: line) }
         }
     }
 
