@@ -104,9 +104,9 @@ package struct LinkReporter: Sendable {
         for position in positions {
             let last = former.reports[position]
             rest = rest.drop { links[$0].index < last.index }
-            guard let place = rest.first else { break }
+            guard let offset = rest.first else { break }
             let own = addresses(last.index)
-            if let report = try? report(on: links[place], own, last, &context) {
+            if let report = try? report(on: links[offset], own, last, &context) {
                 renewed.append((position, report))
             }
         }

@@ -38,8 +38,8 @@ extension NetworkEvent {
     ///
     /// - IPv4 routes are removed after their message (fib_table_delete(), net/ipv4/fib_trie.c), and before
     ///   Linux 5.6 also replaced after it (fib_table_insert()).
-    /// - Routes of an address are removed after its message (__inet_del_ifa(), net/ipv4/devinet.c), those of a
-    ///   link that is switched off after its message (dev_close_many(), net/core/dev.c), and those with a
+    /// - Routes of an address are removed after its message (__inet_del_ifa(), net/ipv4/devinet.c), those of
+    ///   a link that is switched off after its message (dev_close_many(), net/core/dev.c), and those with a
     ///   nexthop object after its message (remove_nexthop(), net/ipv4/nexthop.c).
     package var precedesItsChange: Bool {
         switch self {
