@@ -79,6 +79,18 @@ public struct LinkReport: Sendable, Equatable {
             && isWiFi == physical.isWiFi && content.cost == physical.cost
     }
 
+    /// The first position from `start` at which two lists differ, or where one of them ends.
+    ///
+    /// Of thousands of reports most are the same objects, which this compares without counting references.
+    package static func firstDifference(_ a: [LinkReport], _ b: [LinkReport], from start: Int) -> Int {
+        var position = start
+        let end = min(a.count, b.count)
+        while position < end, a[position].shared === b[position].shared || a[position] == b[position] {
+            position += 1
+        }
+        return position
+    }
+
     /// Whether the contents are equal.
     public static func == (a: LinkReport, b: LinkReport) -> Bool {
         a.shared === b.shared || a.content == b.content

@@ -32,28 +32,33 @@ package struct LinkFragments: Sendable {
         // What was kept without a probe has nothing to compare with.
         if isProbed == internet.isEmpty || unkept != nil { self = LinkFragments() }
         let start = line.count
-        // The text of unchanged links that is not appended yet.
-        var pending = 0..<0
         var isChanged = ends.count > report.links.count
-        for position in report.links.indices {
-            let end = position < ends.count ? ends[position] : text.count
-            if position < ends.count, reports[position] == report.links[position],
-                !isProbed || internet[position] == report.internet(of: report.links[position])
-            {
-                pending = pending.lowerBound..<end
-            } else {
-                let link = report.links[position]
-                let found = report.internet(of: link)
-                append(pending, to: &line)
-                pending = end..<end
-                isChanged = true
-                if position > 0 { line.append(literal: ",") }
-                write(link, found, &line)
-                if position < Self.limit { remember(link, isProbed ? found : nil, at: position) }
+        // The next link, and where its text begins in the line before.
+        var (position, offset) = (0, 0)
+        while position < report.links.count {
+            let run = position..<endOfUnchanged(from: position, in: report)
+            if let last = run.last {
+                let text = offset..<ends[last]
+                if isChanged {
+                    let shift = line.count - start - offset
+                    for position in run { ends[position] += shift }
+                }
+                append(text, to: &line)
+                (position, offset) = (run.upperBound, text.upperBound)
+                continue
             }
-            if isChanged, position < Self.limit { ends[position] = line.count - start + pending.count }
+            if position < ends.count { offset = ends[position] }
+            isChanged = true
+            let link = report.links[position]
+            let found = report.internet(of: link)
+            if position > 0 { line.append(literal: ",") }
+            write(link, found, &line)
+            if position < Self.limit {
+                remember(link, isProbed ? found : nil, at: position)
+                ends[position] = line.count - start
+            }
+            position += 1
         }
-        append(pending, to: &line)
         guard isChanged else { return }
         forgetLinks(beyond: report.links.count)
         unkept = start..<start + (ends.last ?? 0)
@@ -69,8 +74,14 @@ package struct LinkFragments: Sendable {
         line.withBytes { text.append(contentsOf: $0[range]) }
     }
 
+    /// The first position from `start` whose link is another one than in the line before.
+    private func endOfUnchanged(from start: Int, in report: Report) -> Int {
+        let end = LinkReport.firstDifference(reports, report.links, from: start)
+        if internet.isEmpty { return end }
+        return (start..<end).first { internet[$0] != report.internet(of: report.links[$0]) } ?? end
+    }
+
     private func append(_ range: Range<Int>, to line: inout TextLine) {
-        guard !range.isEmpty else { return }
         text.withUnsafeBufferPointer { line.append(bytes: UnsafeBufferPointer(rebasing: $0[range])) }
     }
 
