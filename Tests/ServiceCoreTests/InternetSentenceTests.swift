@@ -123,6 +123,7 @@ struct InternetSentenceTests {
         var known = LinkFragments()
         var line = TextLine()
         ReportJSON.write(report, to: &line, knowing: &known)
+        known.keepText(of: line)
         report.uplinks[0].state = .full
         line.removeAll()
         ReportJSON.write(report, to: &line, knowing: &known)

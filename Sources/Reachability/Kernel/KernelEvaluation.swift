@@ -27,7 +27,6 @@ package struct KernelEvaluation: Sendable {
     }
 
     /// The reports on all links; asks for what the path did not need.
-    ///
     package mutating func linkReports(
         _ evaluator: PathEvaluator, _ kernel: any KernelQuerying
     ) throws(ReachabilityError) -> [LinkReport] {

@@ -21,7 +21,11 @@ struct LinkFragmentsTests {
             few, few, [link(1, "a"), link(2, "c")], [link(2, "b")], [], few,
             [link(1, "a", addresses: ["192.0.2.2/24"]), link(2, "b"), link(3, "d")],
             (0..<1_100).map { link($0, "many") },
-            (0..<1_100).map { link($0, $0 % 3 == 0 ? "other" : "many") }, few,
+            (0..<1_100).map { link($0, $0 % 3 == 0 ? "other" : "many") },
+            (0..<1_100).map { link($0, $0 % 3 == 0 && $0 != 300 ? "other" : "many") },
+            (0..<1_050).map { link($0, $0 % 3 == 0 && $0 != 600 ? "other" : "many") },
+            [link(1, "longer"), link(2, "b"), link(3, "d")], [link(1, "longer"), link(2, "e"), link(3, "d")],
+            few,
         ]
         var known = LinkFragments()
         for links in sets {
