@@ -12,7 +12,7 @@ struct ConfirmationTests {
         InterfaceAddress(interface: 2, address: $0, prefixLength: 24)
     }
 
-    @Test("FLD-099 what the kernel reports before it holds: removed IPv4 routes and addresses, dead links")
+    @Test("FLD-099 reports before the change: removed IPv4 routes and addresses, dead links, lost events")
     func events() throws {
         let (ipv4, ipv6) = (Self.everything[0], Self.everything[1])
         let address = try #require(Self.address)
@@ -20,14 +20,15 @@ struct ConfirmationTests {
         let off = LinkState(index: 2, name: "eth0")
         let early: [NetworkEvent] = [
             .routeRemoved(ipv4, through: 2), .routeRemoved(ipv4), .routeAdded(ipv4),
-            .linkChanged(off, isWirelessNoise: false), .addressRemoved(address), .nexthopChanged(7),
+            .linkChanged(off, isWirelessNoise: false), .addressRemoved(address), .nexthopChanged(7), .overrun,
+            .reopened,
         ]
         let held: [NetworkEvent] = [
             .routeAdded(ipv4, through: 2), .routeAdded(ipv6), .routeRemoved(ipv6),
             .linkChanged(on, isWirelessNoise: false), .linkChanged(off, isWirelessNoise: true),
             .linkRemoved(index: 2), .addressAdded(address), .ruleChanged(.ipv4), .settingChanged(.ipv4),
-            .routerChanged(interface: 2), .wirelessChanged(index: 2), .overrun, .reopened,
-            .resumed(after: .seconds(9)), .destinationsChanged, .requested,
+            .routerChanged(interface: 2), .wirelessChanged(index: 2), .resumed(after: .seconds(9)),
+            .destinationsChanged, .requested,
         ]
         for event in early { #expect(event.precedesItsChange, "\(event)") }
         for event in held { #expect(!event.precedesItsChange, "\(event)") }
@@ -64,7 +65,38 @@ struct ConfirmationTests {
         return machine
     }
 
-    @Test("FLD-099 a route that goes after its event is a loss, without another event") func loss() {
+    @Test("FLD-099 a report may have come just before the start, so its answer is asked for again")
+    func start() {
+        var machine = machine()
+        for delay in [10, 100, 1000] {
+            let due = Self.start + .milliseconds(delay)
+            #expect(machine.nextDeadline == due)
+            #expect(machine.deadlineReached(at: due) == .evaluate(afresh: false))
+            _ = machine.evaluated(Marbles.path("e"), at: due)
+        }
+        #expect(machine.nextDeadline == nil)
+    }
+
+    @Test("FLD-099 a start without an answer is confirmed from its first answer on") func startWithoutAnswer()
+    {
+        var machine = ReachabilityStateMachine(timing: .init())
+        machine.started()
+        machine.evaluationPostponed(took: 1_000_000, at: Self.start)
+        let answered = Self.start + .seconds(3)
+        _ = machine.evaluated(Marbles.path("x"), at: answered)
+        #expect(machine.nextDeadline == answered + .milliseconds(10))
+    }
+
+    @Test("FLD-099 the answer after lost events is confirmed: one of them may have come before its change")
+    func loss() {
+        var machine = machine()
+        let event = Self.start + .seconds(5)
+        #expect(machine.observed(.overrun, at: event) == .evaluate)
+        _ = machine.evaluated(Marbles.path("e"), at: event)
+        #expect(machine.nextDeadline == event + .milliseconds(10))
+    }
+
+    @Test("FLD-099 a route that goes after its event is a loss, without another event") func removal() {
         var machine = machine()
         let event = Self.start + .seconds(5)
         #expect(machine.observed(.routeRemoved(Self.everything[0], through: 2), at: event) == .evaluate)

@@ -88,6 +88,7 @@ struct ReachabilityStateMachineTests {
         var machine = ReachabilityStateMachine(timing: .init())
         let start = MonotonicInstant(nanoseconds: 0)
         machine.started()
+        _ = machine.evaluated(Marbles.path("w"), at: start + .seconds(-1))
         _ = machine.evaluated(Marbles.path("w"), at: start)
         let link = LinkState(index: 2, name: "wlan0")
         for i in 0..<1000 {
@@ -242,6 +243,7 @@ struct ReachabilityStateMachineTests {
         var machine = ReachabilityStateMachine(timing: .init())
         let start = MonotonicInstant(nanoseconds: 0)
         machine.started()
+        _ = machine.evaluated(Marbles.path("e"), at: start + .seconds(-1))
         _ = machine.evaluated(Marbles.path("e"), expires: .seconds(2), at: start)
         let armed = machine.nextDeadline
         let deadline = try #require(armed)

@@ -11,7 +11,7 @@ struct StateMachineDeadlineTests {
 
     private static func event() throws -> NetworkEvent { .routeAdded(try #require(IPPrefix("0.0.0.0/0"))) }
 
-    /// A machine that has published a wired path.
+    /// A machine that published a wired path a second ago, after which the start needs no confirmation.
     private func machine(
         _ configure: (inout ReachabilityTiming) -> Void = { $0.safetyInterval = nil }
     ) -> ReachabilityStateMachine {
@@ -19,6 +19,7 @@ struct StateMachineDeadlineTests {
         configure(&timing)
         var machine = ReachabilityStateMachine(timing: timing)
         machine.started()
+        _ = machine.evaluated(Marbles.path("e"), at: start + .seconds(-1))
         _ = machine.evaluated(Marbles.path("e"), at: start)
         return machine
     }

@@ -39,6 +39,9 @@ package final class PathObserver {
             try source.start { [weak self] events in self?.handle(events) }
             kernel = try environment.makeKernel(configuration)
             self.source = source
+            let now = MonotonicInstant(nanoseconds: Reactor.now)
+            confirmations.started(at: now)
+            scheduleConfirmation(after: now)
             return true
         } catch {
             return false

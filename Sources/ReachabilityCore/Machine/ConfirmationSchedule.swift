@@ -16,6 +16,9 @@ package struct ConfirmationSchedule: Sendable {
 
     package init() {}
 
+    /// Events arrive from now on: one before may have been the report of a change that is still to come.
+    package mutating func started(at now: MonotonicInstant) { reported = now }
+
     package mutating func observed(_ event: NetworkEvent, at now: MonotonicInstant) {
         if event.precedesItsChange { reported = now }
     }
@@ -41,15 +44,16 @@ extension NetworkEvent {
     /// - Routes of an address are removed after its message (__inet_del_ifa(), net/ipv4/devinet.c), those of
     ///   a link that is switched off after its message (dev_close_many(), net/core/dev.c), and those with a
     ///   nexthop object after its message (remove_nexthop(), net/ipv4/nexthop.c).
+    /// - Lost events may be any of these.
     package var precedesItsChange: Bool {
         switch self {
         case .routeRemoved(let prefix, _): prefix.address.family == .ipv4
         // A replacement is among those that do not name one interface.
         case .routeAdded(let prefix, let interface): prefix.address.family == .ipv4 && interface == nil
         case .linkChanged(let link, let isWirelessNoise): !isWirelessNoise && !link.flags.contains(.up)
-        case .addressRemoved, .nexthopChanged: true
+        case .addressRemoved, .nexthopChanged, .overrun, .reopened: true
         case .linkRemoved, .addressAdded, .ruleChanged, .settingChanged, .routerChanged, .wirelessChanged,
-            .overrun, .reopened, .resumed, .destinationsChanged, .requested:
+            .resumed, .destinationsChanged, .requested:
             false
         }
     }

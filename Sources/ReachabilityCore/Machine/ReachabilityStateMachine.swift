@@ -207,7 +207,9 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
     private mutating func finishEvaluation(took: Int64, expires: Duration?, at now: MonotonicInstant) {
         pace.evaluated(at: now, took: took)
         deadlines.evaluation = nil
-        deadlines.confirmation = confirmations.next(after: now.advanced(by: 0 &- max(took, 0)))
+        let asked = now.advanced(by: 0 &- max(took, 0))
+        if case .starting = phase { confirmations.started(at: asked) }
+        deadlines.confirmation = confirmations.next(after: asked)
             .map { max($0, pace.nextEvaluation(after: now)) }
         if let expires {
             let lifetime = max(expires.inNanoseconds, Self.expirySlack)

@@ -20,7 +20,7 @@ def observe(monitors, namespaces):
                 running[m.title] = stack.enter_context(Process(namespaces, m.command, m.prints_first))
             except ProcessFailed as failure:
                 found[m.title] = str(failure)
-        time.sleep(1)
+        time.sleep(1.2)  # the last confirmation of the start comes after 1 s
         before = {title: (p.wakeups(), p.cpu()) for title, p in running.items() if p.process.poll() is None}
         time.sleep(SECONDS)
         for title, process in running.items():

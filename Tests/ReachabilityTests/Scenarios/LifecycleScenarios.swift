@@ -65,8 +65,10 @@ struct LifecycleScenarios {
         let scenario = try await Scenario(.f1) { $0.timing.lossGrace = .zero }
         await scenario.start(expecting: .wired, on: "v0")
         let before = scenario.manager.counters.evaluations
-        scenario.manager.reevaluate()
-        try await scenario.reactor.result(of: {})
-        #expect(scenario.manager.counters.evaluations == before + 1)
+        for _ in 0..<10 {
+            scenario.manager.reevaluate()
+            try await scenario.reactor.result(of: {})
+        }
+        #expect((10...13).contains(scenario.manager.counters.evaluations - before), "3 confirm the start")
     }
 }
