@@ -5,8 +5,11 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
-void cruntime_spare_address_space(void) {
+static const int large_block = 1 << 20;
+
+void cruntime_prepare_memory(void) {
 #ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, large_block);
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
 #endif

@@ -40,7 +40,7 @@ struct Reach: ParsableCommand {
     static let version = "0.1.0"
 
     static func main() {
-        cruntime_spare_address_space()
+        cruntime_prepare_memory()
         StandardStream.prepare()
         TaskThreads.install()
         guard let arguments = ProgramArguments.own else {

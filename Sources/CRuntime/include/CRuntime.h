@@ -13,6 +13,10 @@ void cruntime_redirect_jobs(void (*enqueue)(void *job));
 // Runs such a job to its next suspension, on this thread.
 void cruntime_run_job(void *job);
 
-/// Where the address space is limited (RLIMIT_AS): one arena for all threads, as each further one reserves
-/// 64 MiB (mallopt(3), M_ARENA_MAX), and Swift ends the process where an allocation fails. Called first.
-void cruntime_spare_address_space(void);
+/// Sets up the C library's memory (mallopt(3)). Called first.
+///
+/// Blocks of 1 MiB and more are always mapped on their own, and go back to the kernel when they are freed:
+/// otherwise glibc raises that size up to 32 MiB, and a table of 10,000 links costs 170 bytes a link more.
+/// Where the address space is limited (RLIMIT_AS), all threads share one arena: each further one reserves
+/// 64 MiB, and Swift ends the process where an allocation fails.
+void cruntime_prepare_memory(void);

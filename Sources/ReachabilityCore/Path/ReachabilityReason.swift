@@ -58,9 +58,14 @@ public struct ReachabilityReason: Sendable, Hashable, CustomStringConvertible {
     /// The interface concerned; nil if there is none.
     public let interface: String?
     /// One sentence without a full stop, for example "eth0: no carrier".
-    public let sentence: String
+    public var sentence: String {
+        if case (nil, .link(let cause)) = (text, obstacle) { return cause.sentence(interface ?? "") }
+        return text ?? ""
+    }
     /// The obstacle to remove, if the code does not say it; the sentence names it too.
     package let obstacle: LinkObstacle?
+    /// The sentence; nil for that of a link's obstacle, which would take 64 bytes for each of many links.
+    private let text: String?
 
     /// A reason.
     public init(_ code: Code, interface: String? = nil, sentence: String) {
@@ -70,20 +75,23 @@ public struct ReachabilityReason: Sendable, Hashable, CustomStringConvertible {
     package init(_ code: Code, interface: String?, sentence: String, obstacle: LinkObstacle?) {
         self.code = code
         self.interface = interface
-        self.sentence = sentence
+        text = sentence
         self.obstacle = obstacle
     }
 
     /// Packets cannot leave through the interface of that name.
     init(_ obstacle: EvaluationContext.Obstacle, of name: String) {
-        self.init(
-            obstacle.code, interface: name, sentence: obstacle.cause.sentence(name),
-            obstacle: .link(obstacle.cause))
+        code = obstacle.code
+        interface = name
+        text = nil
+        self.obstacle = .link(obstacle.cause)
     }
 
     /// Whether the contents are equal.
     public static func == (a: ReachabilityReason, b: ReachabilityReason) -> Bool {
-        a.code == b.code && a.interface == b.interface && a.sentence == b.sentence
+        guard a.code == b.code, a.interface == b.interface else { return false }
+        if a.text == nil, b.text == nil { return a.obstacle == b.obstacle }
+        return a.sentence == b.sentence
     }
 
     /// Hashes the compared fields.

@@ -27,6 +27,9 @@ package struct TextLine: ~Copyable {
         body(UnsafeRawBufferPointer(start: base, count: count))
     }
 
+    /// Makes room for `more` bytes, so that a long line is not copied while it grows.
+    package mutating func reserve(_ more: Int) { makeRoom(more) }
+
     /// Removes the last byte, which must exist.
     package mutating func removeLast() { count -= 1 }
 

@@ -7,7 +7,8 @@ package import ReachabilityCore
 ///
 /// One text for all of them, so that neighbours that have not changed are copied together.
 package struct LinkFragments: Sendable {
-    // 320 bytes for each link; with more links the memory would cost more than the time.
+    private static let lengthOfLink = 320
+    // With more links the memory would cost more than the time.
     private static let limit = 1_024
 
     private var reports: [LinkReport] = []
@@ -31,6 +32,7 @@ package struct LinkFragments: Sendable {
         let isProbed = report.internet != nil
         // What was kept without a probe has nothing to compare with.
         if isProbed == internet.isEmpty || unkept != nil { self = LinkFragments() }
+        line.reserve(report.links.count * Self.lengthOfLink)
         let start = line.count
         var isChanged = ends.count > report.links.count
         // The next link, and where its text begins in the line before.
