@@ -232,7 +232,7 @@ let package = Package(
             name: "SessionManagerTests",
             dependencies: [
                 "SessionManager", "SessionManagerExtras", "SessionCore", "WebSockets", "ReachTesting",
-                "CCurl",
+                "CCurl", "COpenSSL",
                 "CTestSupport", "TestSupport",
                 "download-drill",
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -9,11 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
 
 // OpenSSL's types stay opaque, and its functions are declared as in the manual pages of 3.0, so that building
 // needs no headers of it. Options and flags have 64 bits since 3.0, so nothing older is supported.
 typedef struct ssl_ctx SSL_CTX;
 typedef struct ssl SSL;
+typedef struct ssl_cipher SSL_CIPHER;
 typedef struct x509 X509;
 typedef struct x509_store X509_STORE;
 typedef struct x509_store_ctx X509_STORE_CTX;
@@ -57,6 +62,10 @@ enum {
     X(SSL_CTX_set_ex_data, int, (SSL_CTX *, int, void *))                                                      \
     X(SSL_CTX_get_verify_mode, int, (const SSL_CTX *))                                                         \
     X(SSL_CTX_get_cert_store, X509_STORE *, (const SSL_CTX *))                                                 \
+    X(SSL_CTX_get_ciphers, OPENSSL_STACK *, (const SSL_CTX *))                                                 \
+    X(SSL_CTX_set_cipher_list, int, (SSL_CTX *, const char *))                                                 \
+    X(SSL_CTX_set_ciphersuites, int, (SSL_CTX *, const char *))                                                \
+    X(SSL_CIPHER_get_name, const char *, (const SSL_CIPHER *))                                                 \
     X(SSL_get_ex_data_X509_STORE_CTX_idx, int, (void))                                                         \
     X(SSL_get_servername, const char *, (const SSL *, int))                                                    \
     X(SSL_get0_alpn_selected, void, (const SSL *, const unsigned char **, unsigned *))                         \
@@ -177,6 +186,43 @@ bool copenssl_add_directory(void *context, const char *path) {
     if (lib.X509_STORE_load_path(lib.SSL_CTX_get_cert_store(context), path) == 1) return true;
     lib.ERR_clear_error();
     return false;
+}
+
+const char *copenssl_cipher(void *context, int index) {
+    const OPENSSL_STACK *ciphers = lib.SSL_CTX_get_ciphers(context);
+    if (!ciphers || index >= lib.OPENSSL_sk_num(ciphers)) return 0;
+    return lib.SSL_CIPHER_get_name(lib.OPENSSL_sk_value(ciphers, index));
+}
+
+bool copenssl_set_ciphers(void *context, const char *names) {
+    if (lib.SSL_CTX_set_ciphersuites(context, names) == 1) return true;
+    lib.ERR_clear_error();
+    return false;
+}
+
+bool copenssl_set_earlier_ciphers(void *context, const char *names) {
+    if (lib.SSL_CTX_set_cipher_list(context, names) == 1) return true;
+    lib.ERR_clear_error();
+    return false;
+}
+
+// OpenSSL's own conditions (crypto/cpuid.c, crypto/armcap.c, crypto/ppccap.c): AES, and the product of
+// polynomials that GCM needs.
+bool copenssl_has_aes(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_AES) && (c & bit_PCLMUL);
+#elif defined(__aarch64__)
+    unsigned long both = 1UL << 3 | 1UL << 4;  // HWCAP_AES, HWCAP_PMULL
+    return (getauxval(AT_HWCAP) & both) == both;
+#elif defined(__arm__)
+    unsigned long both = 1UL << 0 | 1UL << 1;  // HWCAP2_AES, HWCAP2_PMULL
+    return (getauxval(AT_HWCAP2) & both) == both;
+#elif defined(__powerpc64__)
+    return getauxval(AT_HWCAP2) & 0x02000000;  // PPC_FEATURE2_VEC_CRYPTO
+#else
+    return false;
+#endif
 }
 
 // SSL_CTX_set_msg_callback(3): called with each alert, as it was sent.

@@ -35,6 +35,16 @@ bool copenssl_install(
 // however often it is called (X509_LOOKUP_hash_dir(3)). False without memory.
 bool copenssl_add_directory(void *_Nonnull context, const char *_Nonnull path);
 
+// The name of the cipher at `index` of those that an SSL_CTX offers, first those of TLS 1.3; null after the
+// last. Valid as long as the library is loaded.
+const char *_Nullable copenssl_cipher(void *_Nonnull context, int index);
+// Replaces the ciphers of TLS 1.3, and those of the versions before; `names` have colons between them. False
+// if OpenSSL takes none of them, which leaves the ciphers as they were.
+bool copenssl_set_ciphers(void *_Nonnull context, const char *_Nonnull names);
+bool copenssl_set_earlier_ciphers(void *_Nonnull context, const char *_Nonnull names);
+// Whether the processor has instructions with which OpenSSL computes AES-GCM. Needs no copenssl_load.
+bool copenssl_has_aes(void);
+
 // Whether the peers of a connection have agreed on HTTP/2 (ALPN, RFC 9113 §3.2). `session` is an `SSL *`
 // whose handshake is done.
 bool copenssl_speaks_http2(void *_Nonnull session);

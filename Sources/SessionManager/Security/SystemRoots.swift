@@ -11,17 +11,15 @@ import SessionCore
 /// milliseconds. So the directory is hidden from libcurl and shown to OpenSSL, which looks there for
 /// authorities that the file lacks, when it needs one.
 enum SystemRoots {
-    /// Whether this libcurl reads both, through an OpenSSL whose functions can be called.
+    /// Whether this libcurl reads both.
     static func canBeShared(_ library: CurlLibrary) -> Bool {
-        library.hasRootFile && directory != nil && TLSBackend(library.tlsBackend) == .openSSL
-            && (try? OpenSSL.load()) != nil
+        library.hasRootFile && directory != nil
     }
 
     /// Prepares an easy handle; ``addDirectory(to:)`` has to be called for each of its connections.
-    static func share(_ easy: UnsafeMutableRawPointer, _ options: TLSOptions) throws(SessionError) {
+    static func share(_ options: TLSOptions) throws(SessionError) {
         try options.set(CURLOPT_CAPATH, nil)
         try options.set(CURLOPT_CA_CACHE_TIMEOUT, seconds)
-        try options.check(ccurl_set_tls_function(easy, onContext), CURLOPT_SSL_CTX_FUNCTION)
     }
 
     /// Shows the directory to an `SSL_CTX`.
@@ -33,9 +31,4 @@ enum SystemRoots {
     private static let seconds = 600
 
     private static var directory: UnsafePointer<CChar>? { ccurl_version().pointee.capath }
-
-    private static let onContext: ccurl_tls_function = { _, context, _ in
-        guard let context, addDirectory(to: context) else { return CURLE_SSL_CACERT_BADFILE }
-        return CURLE_OK
-    }
 }

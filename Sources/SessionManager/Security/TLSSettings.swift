@@ -31,6 +31,8 @@ package final class TLSSettings: Sendable {
     private let roots: Roots
     /// Whether the connections of a session share what was read of the system's authorities.
     let sharesSystemRoots: Bool
+    /// Whether libcurl's TLS is an OpenSSL whose functions can be called.
+    private let hasOpenSSL: Bool
 
     private enum Roots: Sendable {
         case system
@@ -51,7 +53,9 @@ package final class TLSSettings: Sendable {
         proxy = tlsProxy.flatMap { TrustHost(proxy: $0) }
         self.resolver = resolver.flatMap { TrustHost(proxy: $0) }
         roots = try Self.roots(plan.onlyRoots)
-        sharesSystemRoots = plan.verifiesPeer && plan.onlyRoots == nil && SystemRoots.canBeShared(library)
+        hasOpenSSL = TLSBackend(library.tlsBackend) == .openSSL && (try? OpenSSL.load()) != nil
+        sharesSystemRoots =
+            hasOpenSSL && plan.verifiesPeer && plan.onlyRoots == nil && SystemRoots.canBeShared(library)
         if plan.isEvaluated {
             try OpenSSL.load()
             let keys = policy.pinnedCertificates.compactMap { CertificateContents($0)?.publicKeyInfo }
@@ -102,7 +106,7 @@ package final class TLSSettings: Sendable {
         try options.set(CURLOPT_SSL_VERIFYHOST, plan.verifiesHost ? 2 : 0)
         try options.set(CURLOPT_SSL_SESSIONID_CACHE, plan.resumesSessions ? 1 : 0)
         switch roots {
-        case .system: if sharesSystemRoots { try SystemRoots.share(easy, options) }
+        case .system: if sharesSystemRoots { try SystemRoots.share(options) }
         // A directory that libcurl was built with would stay in force beside a file.
         case .file(let path):
             try options.set(CURLOPT_CAPATH, nil)
@@ -118,6 +122,8 @@ package final class TLSSettings: Sendable {
             try options.check(
                 ccurl_set_tls_function(easy, TrustEvaluator.onContext), CURLOPT_SSL_CTX_FUNCTION)
             try options.check(ccurl_set_pointer(easy, CURLOPT_SSL_CTX_DATA, nil), CURLOPT_SSL_CTX_DATA)
+        } else if hasOpenSSL {
+            try TLSContext.prepare(easy, options, sharesRoots: sharesSystemRoots)
         }
     }
 

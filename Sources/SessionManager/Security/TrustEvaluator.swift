@@ -95,6 +95,7 @@ package final class TrustEvaluator: Sendable {
         // The engine keeps the evaluator while its transfer runs; OpenSSL's own reference is for what comes
         // later: a connection is used by other transfers, and its server may ask for another handshake.
         let evaluator = Unmanaged<TrustEvaluator>.fromOpaque(user).retain()
+        TLSContext.orderCiphers(of: context)
         if evaluator._withUnsafeGuaranteedRef({ $0.settings.sharesSystemRoots }) {
             guard SystemRoots.addDirectory(to: context) else {
                 evaluator.release()

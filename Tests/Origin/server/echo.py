@@ -138,7 +138,8 @@ async def do_connection(request):
     return Response.json({
         "connection": request.connection, "requests": int(seen.get("requests", 0)),
         "protocol": seen.get("protocol", request.version), "listener": seen.get("listener", "direct"),
-        "tls": seen.get("tls"), "cipher": seen.get("cipher"), "sni": seen.get("sni"),
+        "tls": seen.get("tls"), "cipher": seen.get("cipher"),
+        "offered": seen.get("offered", "").split(":"), "sni": seen.get("sni"),
         "resumed": seen.get("resumed") == "r", "peer": seen.get("peer"),
         "verified": seen.get("verified"), "client": seen.get("client"),
     })

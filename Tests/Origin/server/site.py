@@ -96,6 +96,7 @@ SERVER = """
         proxy_set_header X-Proxied-Peer $remote_addr:$remote_port;
         proxy_set_header X-Proxied-TLS $ssl_protocol;
         proxy_set_header X-Proxied-Cipher $ssl_cipher;
+        proxy_set_header X-Proxied-Offered $ssl_ciphers;
         proxy_set_header X-Proxied-SNI $ssl_server_name;
         proxy_set_header X-Proxied-Resumed $ssl_session_reused;
         proxy_set_header X-Proxied-Verified $ssl_client_verify;

@@ -53,11 +53,13 @@ final class TLSProbe {
     }
 
     /// One GET under a policy; a host is resolved to loopback unless it is an address.
+    ///
+    /// - Parameter prepare: Sets more of the easy handle, after the policy.
     func get(
         _ listener: OriginListener, host: String = "origin.test", path: String = "/status/200",
         scheme: String? = nil,
         _ settings: TLSSettings, judge: TrustEvaluator.Judge = .policy, freshConnection: Bool = true,
-        begins: Bool = true
+        begins: Bool = true, prepare: (UnsafeMutableRawPointer) -> Void = { _ in }
     ) throws -> Result {
         if let handle { ccurl_easy_cleanup(handle) }
         guard let easy = ccurl_easy_init() else { throw LabError("no easy handle") }
@@ -80,6 +82,7 @@ final class TLSProbe {
             ccurl_set_long(easy, CURLOPT_TIMEOUT, 20)
             ccurl_set_long(easy, CURLOPT_FORBID_REUSE, freshConnection ? 1 : 0)
             try settings.configure(easy)
+            prepare(easy)
             let evaluator = begins ? settings.begin(easy, host: url.host() ?? "", judge: judge) : nil
             let code = withExtendedLifetime(evaluator) { transfer(easy) }
             settings.end(easy)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
+import COpenSSL
 import FoundationEssentials
 import SessionCore
 import SessionManager
@@ -33,6 +34,53 @@ struct TLSSettingsTests {
         }
     }
 
+    @Test("API-578 the ciphers are offered in the processor's order, with or without a judge")
+    func ciphers() async throws {
+        let probe = try await probe()
+        let first = copenssl_has_aes() ? "TLS_AES_128_GCM_SHA256" : "TLS_CHACHA20_POLY1305_SHA256"
+        for policy in [trusting(probe.origin), try pinned(probe.origin)] {
+            let seen = try ServerView(probe.get(.https, path: "/connection", settings(policy)))
+            #expect(seen.offered.first == first && seen.cipher == first)
+            #expect(seen.offered.contains { !$0.hasPrefix("TLS_") }, "those of TLS 1.2 too")
+        }
+        probe.close()
+    }
+
+    @Test("API-578 without instructions for AES both versions of TLS begin with ChaCha20, and lose none")
+    func slowAES() async throws {
+        let probe = try await probe()
+        let settings = try settings(trusting(probe.origin))
+        let fast = try ServerView(probe.get(.https, path: "/connection", settings))
+        let slow = try ServerView(
+            probe.get(.https, path: "/connection", settings) { easy in
+                ccurl_set_tls_function(easy) { _, context, _ in
+                    if let context { TLSContext.orderCiphers(of: context, hasAES: false) }
+                    return CURLE_OK
+                }
+            })
+        #expect(slow.offered.first == "TLS_CHACHA20_POLY1305_SHA256" && slow.cipher == slow.offered.first)
+        #expect(slow.offered.first { !$0.hasPrefix("TLS_") } == "ECDHE-ECDSA-CHACHA20-POLY1305")
+        #expect(slow.offered.sorted() == fast.offered.sorted())
+        probe.close()
+    }
+
+    /// A policy that trusts the root.
+    private func trusting(_ origin: TestSupport.Origin) -> SecurityPolicy {
+        var policy = SecurityPolicy()
+        policy.trustRoots = .only(.file(origin.pem(.root)))
+        return policy
+    }
+
+    /// What the server knows of a connection.
+    private struct ServerView: Decodable {
+        let cipher: String
+        let offered: [String]
+
+        init(_ result: TLSProbe.Result) throws {
+            self = try JSONDecoder().decode(Self.self, from: Data(result.body.utf8))
+        }
+    }
+
     @Test("every connection under a policy with pins is judged: no TLS session is resumed")
     func resumption() async throws {
         let probe = try await probe()
@@ -46,9 +94,7 @@ struct TLSSettingsTests {
             #expect(result.isAccepted && result.evaluator?.handshakeCount == 1 && !result.isReused)
         }
         // The same share resumes where libcurl verifies by itself, so the test would notice.
-        var plain = SecurityPolicy()
-        plain.trustRoots = .only(.file(probe.origin.pem(.root)))
-        let settings = try settings(plain)
+        let settings = try settings(trusting(probe.origin))
         var resumed: [Bool] = []
         for _ in 1...3 { resumed.append(try probe.get(.https, path: "/connection", settings).isResumed) }
         #expect(resumed.first == false && resumed.last == true)

@@ -46,11 +46,19 @@ final class GetLab: Sendable {
 
     /// Runs `reach get` on a terminal of its own, which is its output, its errors and its `/dev/tty`.
     ///
-    /// Everything it writes is read: script(1) stops reading 10 ms after its program has ended.
+    /// Everything it writes is read: script(1) stops reading 10 ms after its program has ended. A read that
+    /// fails is repeated, because one that saw nothing and then the end has missed what came in between
+    /// (n_tty_read(), drivers/tty/n_tty.c).
     ///
     /// - Parameter kind: the value of `TERM`.
     func terminal(_ arguments: [String], kind: String = "xterm") async throws -> Result {
-        let spawn = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
+        let spawn = """
+            import os, pty, sys
+            def read(terminal):
+                try: return os.read(terminal, 1024)
+                except OSError: return os.read(terminal, 1024)
+            sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], read)))
+            """
         return try await shell(
             "TERM=\(kind) exec /usr/bin/python3 -B -c '\(spawn)' \"$@\"", arguments)
     }
