@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The order in which TLS offers its ciphers: first the one that this processor computes fastest, as BoringSSL
-/// and Go's crypto/tls do.
+/// The order in which TLS offers its ciphers: first the one that this processor computes fastest, as in
+/// BoringSSL and Go's crypto/tls.
 ///
 /// OpenSSL offers AES-256 first everywhere. With instructions for AES, AES-128 takes 10 rounds instead of 14,
 /// and is the cipher that every implementation of TLS 1.3 has (RFC 8446 §9.1). Without them, ChaCha20 is
