@@ -5,11 +5,9 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
-static const int large_block = 1 << 20;
-
 void cruntime_prepare_memory(void) {
 #ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, large_block);
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
 #endif
