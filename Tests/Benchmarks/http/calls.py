@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Part http-calls: the system calls of a gigabyte by TLS, and what its ciphers cost: what the CPU time of part http-big is made of."""
+"""Part http-calls: the system calls of files by TLS, and what its ciphers cost: what the CPU time of part http-big is made of."""
 import os
 import re
 import subprocess
@@ -9,7 +9,7 @@ from harness.report import number
 
 from . import measure
 from .big import download, upload
-from .server import LONG, Server
+from .server import MEDIUM, Server
 
 RECORD = 16 << 10  # what a record of TLS holds at most (RFC 8446 §5.1)
 KINDS = {'receive or read': r'recv\w*|p?read\w*', 'send or write': r'send\w*|p?write\w*', 'wait for a socket': r'p?poll|epoll_\w*wait\d*',
@@ -35,13 +35,13 @@ def counted(server, client, move, protocol):
     """The calls of each kind for a record's worth of content."""
     trace = Scratch.file()
     try:
-        move(server, Traced(client, trace), protocol, LONG)
+        move(server, Traced(client, trace), protocol, MEDIUM)
         with open(trace) as table:
             calls = {words[-1]: int(words[3]) for words in map(str.split, table) if len(words) >= 5 and words[3].isdigit()}
     finally:
         if os.path.exists(trace):
             os.unlink(trace)
-    return {kind: sum(n for name, n in calls.items() if re.fullmatch(names, name)) / (LONG / RECORD) for kind, names in KINDS.items()}
+    return {kind: sum(n for name, n in calls.items() if re.fullmatch(names, name)) / (MEDIUM / RECORD) for kind, names in KINDS.items()}
 
 
 def speed(cipher):
@@ -67,7 +67,7 @@ def calls(report, clients, namespaces, _):
                     lines.append([client.title, f'{verb}, {protocol}', *(number(found[kind], 2) for kind in KINDS)])
                 except (ProcessFailed, RuntimeError) as failure:
                     lines.append([f'{client.title} ({failure})', f'{verb}, {protocol}', *[''] * len(KINDS)])
-    report.section('HTTP: system calls of 1 GiB by TLS', 'Counted by strace, for 16 KiB of content, which is a record of TLS: of sockets and files '
+    report.section('HTTP: system calls of files by TLS', 'Counted by strace over 256 MiB, for 16 KiB of content, which is a record of TLS: of sockets and files '
                    'alike, and of all threads.', ['client', 'what', *KINDS], lines, words=2)
     report.section('HTTP: ciphers', f'What the system\'s OpenSSL encrypts on one core, records of {RECORD // 1024} KiB.', ['cipher', 'GB/s'],
                    [[name, number((speed(cipher) or 0) / 1e9, 2)] for name, cipher in CIPHERS.items()])

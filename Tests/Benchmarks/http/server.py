@@ -14,8 +14,8 @@ from harness.process import Scratch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ORIGINS = {'http': 'http://127.0.0.1:8080', 'https, HTTP/1.1': 'https://127.0.0.1:8443', 'https, HTTP/2': 'https://127.0.0.1:8444'}
-SMALL, SHORT, LONG = 1 << 10, 1 << 20, 1 << 30
-DOCUMENTS = {SMALL: '1k', SHORT: '1m', LONG: '1g'}
+SMALL, SHORT, MEDIUM, LONG = 1 << 10, 1 << 20, 1 << 28, 1 << 30
+DOCUMENTS = {SMALL: '1k', SHORT: '1m', MEDIUM: '256m', LONG: '1g'}
 
 
 class Server:
