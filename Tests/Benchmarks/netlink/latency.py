@@ -7,7 +7,7 @@ from harness import placement
 from harness.process import Process, ProcessFailed
 from harness.report import number
 
-from .monitors import REFERENCE, WATCH
+from .monitors import REFERENCE, WATCH, Monitor, watch_state
 
 # The kind of change: what is timed, the default route it starts with.
 KINDS = {
@@ -17,6 +17,7 @@ KINDS = {
     'cable': (['unplugged', 'plugged'], 'veth0', 'the link of the default route, by its far end'),
 }
 MEDIAN, TAIL = 1.4, 1.6
+LOOK_UPS = 'C, events and look-ups'  # what no monitor can be below that asks the kernel for the truth
 QUIET = 3  # ms of silence between changes: more than the 1 ms after which an event counts as the first of its kind
 
 
@@ -58,6 +59,7 @@ def measure(report, monitors, namespaces, scale):
 def compare_all(report, monitors, namespaces, scale):
     header = ['monitor', 'change', 'median µs', 'p99 µs', 'ratio of medians', 'ratio of p99', 'changes', 'without a line']
     rows, ratios = [], {}
+    monitors = [*monitors, Monitor(LOOK_UPS, [scale.program('look_ups')], watch_state)]
     for kind, (timed, _, _) in KINDS.items():
         runs = {}
         chosen = [m for m in monitors if kind in m.latencies and m.command]

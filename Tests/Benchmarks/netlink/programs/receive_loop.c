@@ -4,8 +4,8 @@
 // First line: "ready GATEWAY|-", after the links, the addresses and the default route have been asked for.
 // Then "default GATEWAY DEVICE", "gone GATEWAY DEVICE", "link INDEX up|down", "address INDEX".
 // Ends at SIGTERM.
+#include "events.h"
 #include "filter.h"
-#include "message.h"
 
 static void line(const char *format, const char *word, unsigned number) {
   char out[64];
@@ -52,25 +52,6 @@ static void walk(char *buffer, ssize_t n) {
   }
 }
 
-static void dump(int type) {
-  static char buffer[65536];
-  struct {
-    struct nlmsghdr h;
-    struct ifinfomsg i;
-  } q = {{sizeof q, (unsigned short)type, NLM_F_REQUEST | NLM_F_DUMP, 1, 0}, {0}};
-  int fd = netlink_open();
-  send_message(fd, &q, sizeof q);
-  for (;;) {
-    ssize_t n = recv(fd, buffer, sizeof buffer, 0);
-    if (n < 0) give_up("dump");
-    for (struct nlmsghdr *h = (void *)buffer; NLMSG_OK(h, n); h = NLMSG_NEXT(h, n))
-      if (h->nlmsg_type == NLMSG_DONE || h->nlmsg_type == NLMSG_ERROR) {
-        close(fd);
-        return;
-      }
-  }
-}
-
 // The route of an address without a route of its own: found by a lookup, however big the table is.
 static const char *default_gateway(void) {
   static char buffer[8192];
@@ -96,11 +77,9 @@ int main(int count, char **arguments) {
   int filter = count > 1 && !strcmp(arguments[1], "--filter");
   int fd = netlink_open();
   if (filter && attach_default_routes_only(fd) < 0) give_up("SO_ATTACH_FILTER");
-  int groups[] = {RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE};
-  for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++)
-    if (setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &groups[i], sizeof groups[i]) < 0) give_up("join a group");
-  dump(RTM_GETLINK);
-  dump(RTM_GETADDR);
+  join_groups(fd);
+  dump(RTM_GETLINK, 0);
+  dump(RTM_GETADDR, 0);
   line("ready %s\n", default_gateway(), 0);
   static char buffer[65536];
   for (;;) {
