@@ -14,6 +14,9 @@ final class LoopState {
     private var timers = TimerHeap()
     private var hooks: [(id: HookID, run: () -> Void)] = []
     private var nextHook = 0
+    // Set while changes are postponed that the kernel had no memory for.
+    private var retry: TimerID?
+    private static let retryInterval: Int64 = 1_000_000_000
     /// The thread has ended: new watches and timers are refused.
     private(set) var isClosed = false
 
@@ -44,6 +47,12 @@ final class LoopState {
     /// - Returns: whether the kernel refused one; the hooks of another turn then see what its handler did.
     func applyChanges() -> Bool {
         let refused = watches.apply(&poller)
+        if watches.hasPostponed, retry == nil {
+            retry = timers.add(at: clinux_monotonic_nanoseconds() + Self.retryInterval) { [self] in
+                retry = nil
+                watches.retryPostponed()
+            }
+        }
         for handler in refused { handler([.error, .refused]) }
         return !refused.isEmpty
     }
@@ -74,11 +83,13 @@ final class LoopState {
     // MARK: Requests of handlers
 
     func watch(
-        _ descriptor: Int32, for interest: Interest, _ handler: @escaping (Readiness) -> Void
+        _ descriptor: Int32, for interest: Interest, retrying: Bool,
+        _ handler: @escaping (Readiness) -> Void
     ) throws(ReactorError) -> WatchID {
         guard !isClosed else { throw .stopped }
         // Releasing the former handler may end other watches.
-        let (watch, former) = try watches.add(descriptor, interest, handler, &poller)
+        let (watch, former) = try watches.add(
+            descriptor, interest, retrying: retrying, handler, &poller)
         withExtendedLifetime(former) {}
         return watch
     }

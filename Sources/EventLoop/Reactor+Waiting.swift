@@ -8,12 +8,16 @@ extension Reactor {
     /// refuses, the watch ends and the handler is called once with `[.error, .refused]`. Errors and hang-ups
     /// are reported with each turn, whatever the interest, unless the watch is parked (`change(_:to: [])`).
     ///
+    /// - Parameter retrying: Whether a watch that the kernel refuses for want of memory (ENOMEM, ENOSPC:
+    ///   epoll_ctl(2)) is tried again each second. For descriptors that have to be heard at last, however
+    ///   late; the handler is told `.refused` only if the descriptor can never be watched.
     /// - Throws: `ReactorError.stopped` after the loop's end, or EBADF for a negative number.
     @discardableResult
     package func watch(
-        _ descriptor: Int32, for interest: Interest, _ handler: @escaping (Readiness) -> Void
+        _ descriptor: Int32, for interest: Interest, retrying: Bool = false,
+        _ handler: @escaping (Readiness) -> Void
     ) throws(ReactorError) -> WatchID {
-        try loop.state.watch(descriptor, for: interest, handler)
+        try loop.state.watch(descriptor, for: interest, retrying: retrying, handler)
     }
 
     /// Changes a watch's interest; an empty one parks it, and the kernel gets the sum of a turn's changes.

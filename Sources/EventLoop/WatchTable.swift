@@ -19,21 +19,27 @@ struct WatchTable {
         /// The interest that the kernel has; empty if the descriptor is not in the epoll instance.
         var applied: Interest = []
         var isGathered = false
+        /// Whether a watch that the kernel has no memory for is tried again.
+        var isRetried = false
         var handler: Handler?
     }
 
     /// Indexed by descriptor: the kernel assigns the lowest free number, so the table stays short.
     private var slots: ContiguousArray<Slot> = []
     private var gathered: ContiguousArray<Int32> = []
+    /// Watches that the kernel had no memory for, until they are tried again.
+    private var postponed: ContiguousArray<Int32> = []
 
     /// Adds a watch, and ends an existing one of the number, whose handler is `former`.
     mutating func add(
-        _ descriptor: Int32, _ interest: Interest, _ handler: @escaping Handler, _ poller: inout Poller
+        _ descriptor: Int32, _ interest: Interest, retrying: Bool, _ handler: @escaping Handler,
+        _ poller: inout Poller
     ) throws(ReactorError) -> (watch: WatchID, former: Handler?) {
         guard descriptor >= 0 else { throw ReactorError("watching descriptor \(descriptor)", errno: EBADF) }
         let former = remove(descriptor, &poller)
         while slots.count <= Int(descriptor) { slots.append(Slot()) }
         slots[Int(descriptor)].handler = handler
+        slots[Int(descriptor)].isRetried = retrying
         want(interest, descriptor)
         return (WatchID(descriptor: descriptor, generation: slots[Int(descriptor)].generation), former)
     }
@@ -53,8 +59,12 @@ struct WatchTable {
         guard slots.indices.contains(index), slots[index].handler != nil, slots[index].wanted != interest
         else { return }
         slots[index].wanted = interest
-        guard !slots[index].isGathered else { return }
-        slots[index].isGathered = true
+        gather(descriptor)
+    }
+
+    private mutating func gather(_ descriptor: Int32) {
+        guard !slots[Int(descriptor)].isGathered else { return }
+        slots[Int(descriptor)].isGathered = true
         gathered.append(descriptor)
     }
 
@@ -84,12 +94,23 @@ struct WatchTable {
                 operation, descriptor, mask: wanted.mask, tag: tag(descriptor, slots[index].generation))
             if failure == 0 || operation == EPOLL_CTL_DEL {
                 slots[index].applied = wanted
+            } else if slots[index].isRetried, failure != EPERM, failure != EBADF {
+                postponed.append(descriptor)
             } else if let handler = remove(descriptor, &poller) {
                 refused.append(handler)
             }
         }
         gathered.removeAll(keepingCapacity: true)
         return refused
+    }
+
+    /// Whether watches are postponed.
+    var hasPostponed: Bool { !postponed.isEmpty }
+
+    /// Applies the postponed changes before the next wait; those of ended watches have no effect.
+    mutating func retryPostponed() {
+        for descriptor in postponed { gather(descriptor) }
+        postponed.removeAll()
     }
 
     /// The handler of an event; nil if its watch has ended or been parked since the event was fetched.

@@ -44,6 +44,15 @@ struct CrowdedSocketTests {
         } catch { return error.kind }
     }
 
+    @Test("FLD-100 a service does not wait for another program whose queue is full, and says so")
+    func start() throws {
+        let listener = try Listener(folder("socket"))
+        let first = try VarlinkClient(path: listener.path, until: 0)
+        let error = #expect(throws: ServiceError.self) { _ = try UnixListener(path: listener.path) }
+        #expect(error.map { "\($0)".contains("another service answers at \(listener.path)") } == true)
+        withExtendedLifetime(first) {}
+    }
+
     @Test("FLD-053 absent and busy are two answers; who is patient is let in when its turn comes")
     func turn() async throws {
         let listener = try Listener(folder("socket"))

@@ -14,7 +14,10 @@ package struct PeerAddress: Hashable, Sendable {
     }
 
     /// Makes it the near end of a socket (bind(2)); a refusal leaves the socket as it was.
-    package func bind(_ descriptor: Int32) { _ = withSocketAddress { Glibc.bind(descriptor, $0, $1) } }
+    @discardableResult
+    package func bind(_ descriptor: Int32) -> Int32 {
+        withSocketAddress { Glibc.bind(descriptor, $0, $1) }
+    }
 
     /// Connects a socket to it (connect(2)).
     package func connect(_ descriptor: Int32) -> Int32 {

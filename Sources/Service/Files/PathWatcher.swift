@@ -29,7 +29,7 @@ final class PathWatcher {
             guard inotify_add_watch(number, file, gone | UInt32(IN_ATTRIB) | UInt32(IN_DONT_FOLLOW)) >= 0
             else { return nil }
         }
-        let watch = try? loop.watch(number, for: .readable) { _ in
+        let watch = try? loop.watch(number, for: .readable, retrying: true) { _ in
             withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
                 while read(number, buffer.baseAddress, buffer.count) > 0 {}
             }

@@ -121,6 +121,7 @@ extension HookEnd {
         case .killed(let signal): "hook \(name) was ended by signal \(signal)"
         case .timedOut:
             "hook \(name) did not end within \(DurationText.text(timeout)) and was killed"
+        case .unknown: "hook \(name) has ended, and its exit code is not known"
         }
     }
 }

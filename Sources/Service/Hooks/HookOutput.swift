@@ -25,7 +25,7 @@ final class HookOutput {
     }
 
     func begin(_ reactor: Reactor) {
-        _ = try? reactor.watch(pipe.number, for: .readable) { [self] _ in
+        _ = try? reactor.watch(pipe.number, for: .readable, retrying: true) { [self] _ in
             if !read() { reactor.change(pipe.number, to: .nothing) }
         }
     }

@@ -12,6 +12,8 @@ enum HookEnd: Equatable {
     case killed(signal: Int32)
     /// It did not end in time and was killed.
     case timedOut
+    /// Another part of the process has reaped it (`SIGCHLD` ignored, wait(2)).
+    case unknown
 }
 
 /// A running hook: a process group of its own, waited for by descriptor, with its output in a pipe.
@@ -50,19 +52,22 @@ final class HookProcess {
             isTimedOut = true
             terminate(patience: Self.patience)
         }
-        if watched >= 0 { try reactor.watch(watched, for: .readable) { [self] _ in reap() } } else { poll() }
+        // Polled where the loop cannot watch it: the program runs already.
+        let isWatched =
+            watched >= 0
+            && (try? reactor.watch(watched, for: .readable, retrying: true) { [self] in
+                if $0.contains(.refused) { poll() } else { reap() }
+            }) != nil
+        if !isWatched { poll() }
     }
 
     private func poll() {
         _ = reactor.schedule(at: Reactor.now + Self.pollInterval) { [self] in
             var info = siginfo_t()
             // Without reaping: the process ID stays reserved until then.
-            if waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0, info.si_signo == SIGCHLD
-            {
-                reap()
-            } else {
-                poll()
-            }
+            let answer = waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT)
+            let isRunning = answer == 0 ? info.si_signo != SIGCHLD : errno != ECHILD
+            if isRunning { poll() } else { reap() }
         }
     }
 
@@ -83,8 +88,10 @@ final class HookProcess {
         // Before the process ID is free for another process: kills the rest of the group.
         if isTimedOut { kill(-process, SIGKILL) }
         var word: Int32 = 0
-        while waitpid(process, &word, 0) < 0, errno == EINTR {}
+        // It has ended, so there is nothing to wait for.
+        let isReaped = waitpid(process, &word, WNOHANG) == process
         output.finish(reactor)
+        guard isReaped || isTimedOut else { return ended(.unknown) }
         let signal = word & 0x7f
         ended(isTimedOut ? .timedOut : signal == 0 ? .exited((word >> 8) & 0xff) : .killed(signal: signal))
     }

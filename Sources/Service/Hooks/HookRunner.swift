@@ -41,9 +41,10 @@ package final class HookRunner: ServiceComponent {
     }
 
     package func internetChanged(_ change: CommittedChange) {
-        defer { internet = change.internet }
+        let found = change.internetBehindPath
+        defer { internet = found }
         // The first answer is news, that none has come yet is not.
-        let isNews = change.internet != internet && (internet != nil || change.internet != .unknown)
+        let isNews = found != internet && (internet != nil || found != .unknown)
         if isNews || !change.changedUplinks.isEmpty { statusChanged(change) }
     }
 

@@ -30,7 +30,9 @@ final class MetricsClient {
 
     func begin() {
         timer = reactor.schedule(at: Reactor.now + Self.patience) { [weak self] in self?.end() }
-        let watch = try? reactor.watch(descriptor.number, for: .readable) { [weak self] _ in self?.isReady() }
+        let watch = try? reactor.watch(descriptor.number, for: .readable, retrying: true) { [weak self] _ in
+            self?.isReady()
+        }
         if watch == nil { end() }
     }
 

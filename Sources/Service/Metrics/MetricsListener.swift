@@ -3,6 +3,7 @@
 import CLinux
 package import EventLoop
 import Glibc
+import Reachability
 import ReachabilityCore
 package import ServiceCore
 
@@ -36,12 +37,16 @@ package final class MetricsListener {
             var one: Int32 = 1
             setsockopt(socket.number, SOL_SOCKET, SO_REUSEADDR, &one, 4)
             if family == AF_INET6 { setsockopt(socket.number, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, 4) }
-            guard SocketAddress.bind(socket.number, endpoint) == 0 else {
+            guard
+                PeerAddress(address: endpoint.address, port: endpoint.port).bind(socket.number) == 0
+            else {
                 throw ReactorError("bind", errno: errno)
             }
             guard listen(socket.number, 16) == 0 else { throw ReactorError("listen", errno: errno) }
-            port = SocketAddress.port(of: socket.number)
-            try reactor.watch(socket.number, for: .readable) { [weak self] _ in self?.accept() }
+            port = Self.port(of: socket.number)
+            try reactor.watch(socket.number, for: .readable, retrying: true) { [weak self] _ in
+                self?.accept()
+            }
         } catch {
             throw ServiceError("metrics.listen: \(endpoint): \(error); choose another address or port")
         }
@@ -86,35 +91,8 @@ package final class MetricsListener {
         for client in clients.values { client.close() }
         clients = [:]
     }
-}
 
-/// Addresses of sockets in the kernel's form (ip(7), ipv6(7)).
-enum SocketAddress {
-    static func bind(_ socket: Int32, _ endpoint: Endpoint) -> Int32 {
-        let bytes = endpoint.address.bytes
-        if endpoint.address.family == .ipv4 {
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = endpoint.port.bigEndian
-            withUnsafeMutableBytes(of: &address.sin_addr) { $0.copyBytes(from: bytes) }
-            return withUnsafePointer(to: address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    Glibc.bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
-        }
-        var address = sockaddr_in6()
-        address.sin6_family = sa_family_t(AF_INET6)
-        address.sin6_port = endpoint.port.bigEndian
-        withUnsafeMutableBytes(of: &address.sin6_addr) { $0.copyBytes(from: bytes) }
-        return withUnsafePointer(to: address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in6>.size))
-            }
-        }
-    }
-
-    static func port(of socket: Int32) -> UInt16 {
+    private static func port(of socket: Int32) -> UInt16 {
         // Both families have the port at the same offset.
         var address = sockaddr_in6()
         var size = socklen_t(MemoryLayout<sockaddr_in6>.size)

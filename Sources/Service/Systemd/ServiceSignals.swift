@@ -30,6 +30,8 @@ package final class ServiceSignals {
         var set = set
         pthread_sigmask(SIG_BLOCK, &set, nil)
         signal(SIGPIPE, SIG_IGN)
+        // A program that ignores it, and started this one, would leave no hook to be waited for (wait(2)).
+        signal(SIGCHLD, SIG_DFL)
     }
 
     private static var set: sigset_t {
@@ -47,7 +49,7 @@ package final class ServiceSignals {
             descriptor = try OwnedDescriptor(
                 "signalfd", signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK)))
             let number = descriptor.number
-            try reactor.watch(number, for: .readable) { _ in
+            try reactor.watch(number, for: .readable, retrying: true) { _ in
                 while let request = Self.next(number) { body(request) }
             }
         } catch {

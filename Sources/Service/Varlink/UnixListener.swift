@@ -135,7 +135,9 @@ package final class UnixListener {
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw ServiceError("\(path) is there and no socket; remove it, or give another place by --socket")
         }
-        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        // A process with a full queue would block it.
+        let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        let probe = socket(AF_UNIX, Int32(kind), 0)
         guard probe >= 0 else { throw error("socket(AF_UNIX)") }
         defer { _ = Glibc.close(probe) }
         let answer = try UnixAddress(path).with { connect(probe, $0, $1) }

@@ -78,8 +78,8 @@ package final class VarlinkServer: ServiceComponent {
         guard let context, let listener, acceptTimer == nil else { return }
         isListening = true
         do throws(ReactorError) {
-            try context.reactor.watch(listener.descriptor.number, for: .readable) { [weak self] _ in
-                self?.accept()
+            try context.reactor.watch(listener.descriptor.number, for: .readable, retrying: true) {
+                [weak self] _ in self?.accept()
             }
         } catch {
             context.log(.error, "the socket cannot be watched: \(error)")

@@ -31,7 +31,9 @@ final class ConnectTry {
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
         guard peer.connect(descriptor) == 0 || errno == EINPROGRESS else { return nil }
         do throws(ReactorError) {
-            watch = try reactor.watch(descriptor, for: .writable) { [unowned self] _ in answered() }
+            watch = try reactor.watch(descriptor, for: .writable) { [unowned self] in
+                if $0.contains(.refused) { close() } else { answered() }
+            }
         } catch {
             return nil
         }
