@@ -62,6 +62,17 @@ struct DNSMessageTests {
         #expect(DNSMessage.answer(answer([0x81, 0x82], count: 0, []), to: Self.question) == .failure)
         #expect(DNSMessage.answer(answer(count: 0, []), to: Self.question) == .addresses([]))
         #expect(DNSMessage.answer([], to: Self.question) == nil)
+        #expect(DNSMessage.code(answer([0x81, 0x85], count: 0, []), to: Self.question) == 5)
+        #expect(DNSMessage.code(answer([0x81, 0x85], count: 0, []), to: other) == nil)
+    }
+
+    @Test("UPL-515 A truncated answer without addresses is a failure, not a name without any")
+    func truncated() {
+        let flags: [UInt8] = [0x83, 0x80]
+        #expect(DNSMessage.answer(answer(flags, count: 0, []), to: Self.question) == .failure)
+        #expect(
+            DNSMessage.answer(answer(flags, count: 1, record(1, [192, 0, 2, 1])), to: Self.question)
+                == .addresses([IPAddress("192.0.2.1")].compactMap(\.self)))
     }
 
     @Test("UPL-043 Cut and forged answers give the addresses before the fault, and never more")

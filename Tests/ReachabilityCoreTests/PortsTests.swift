@@ -15,6 +15,14 @@ struct PortsTests {
         return (network, bridge)
     }
 
+    @Test("FLD-108 a bridge without any port is told from one whose ports are all dead") func portless() {
+        var (network, bridge) = Self.bridged()
+        let bare = network.evaluate(.general).reason
+        #expect(bare.code == .noPorts && bare.sentence == "br0 has no port")
+        network.addLink("port0", master: bridge, up: false)
+        #expect(network.evaluate(.general).reason.sentence == "br0: none of its ports is usable")
+    }
+
     @Test func switchWithManyPortsIsAskedInFewRounds() {
         var (network, bridge) = Self.bridged()
         for port in 0..<200 { network.addLink("port\(port)", master: bridge, up: port % 2 == 0) }

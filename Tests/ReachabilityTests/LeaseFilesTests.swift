@@ -108,6 +108,9 @@ struct LeaseFilesTests {
         #expect(folder.files.meteredAddress(of: 3, name: "wlan0") == IPAddress("192.0.2.2"))
         touch("wlan0-home.lease", 300)
         #expect(folder.files.meteredAddress(of: 3, name: "wlan0") == nil)
+        // In the year 2286: more nanoseconds than 64 bits have. Which one is newer then does not matter.
+        touch("wlan0-phone.lease", 9_999_999_999)
+        _ = folder.files.meteredAddress(of: 3, name: "wlan0")
     }
 
     @Test("UPL-232 a file that others may write, a link, a folder, a pipe and a huge file count for nothing")

@@ -108,7 +108,8 @@ struct FileStamp: Equatable {
     /// Whether it has changed within 50 ms: the kernel's time for files may stand still for 10 ms.
     func isFresh(at now: Int64) -> Bool { now &- changed < 50_000_000 }
 
-    fileprivate static func nanoseconds(_ time: timespec) -> Int64 {
+    /// Since 1970; wraps for a date that no clock has and a file's owner may set (utimensat(2)).
+    static func nanoseconds(_ time: timespec) -> Int64 {
         Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 }

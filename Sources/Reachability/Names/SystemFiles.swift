@@ -37,7 +37,7 @@ package struct SystemFiles: Sendable {
             state.st_uid == 0 || state.st_uid == parent.st_uid,
             (1...LeaseFile.limit).contains(Int(state.st_size))
         else { return nil }
-        let time = Int64(state.st_mtim.tv_sec) * 1_000_000_000 + Int64(state.st_mtim.tv_nsec)
+        let time = FileStamp.nanoseconds(state.st_mtim)
         let isTrusted = state.st_uid == 0 || state.st_uid == geteuid()
         return (content(file, Int(state.st_size)), time, isTrusted)
     }

@@ -146,6 +146,7 @@ extension EvaluationContext {
     private mutating func causeOfPorts(_ link: LinkState, depth: Int) throws(MissingAnswers) -> LinkUsability?
     {
         let ports = try ports(of: link.index)
+        if ports.isEmpty { return .portless }
         // A guest's port blocks no way out.
         let outward = ports.filter { !$0.isGuestCable }
         for port in outward.isEmpty ? ports : outward where port.hasUsableState && !port.passesFrames {

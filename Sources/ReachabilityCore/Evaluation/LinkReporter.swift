@@ -175,6 +175,13 @@ package struct LinkReporter: Sendable {
             case nil: break
             }
         }
+        // Where the first address has no path and another has one, so may the link.
+        for address in evaluator.furtherAddresses {
+            guard case .route? = context.known(.route(evaluator.lookup(address))),
+                case .success(let path)? = try ownPath(of: link, to: address, addresses, &context)
+            else { continue }
+            return .success(path)
+        }
         return failure.map { .failure($0) }
     }
 

@@ -13,6 +13,8 @@ package indirect enum LinkUsability: Sendable, Hashable {
     case notOperational
     /// A bridge or bond without a usable port.
     case noPorts
+    /// The same without any port.
+    case portless
     /// Stacked on a bridge or bond of this name without a usable port.
     case noPortsBelow(String)
     /// A kind of link that drops all packets.
@@ -42,6 +44,7 @@ package indirect enum LinkUsability: Sendable, Hashable {
         case .dormant: "\(name): link is up but dormant, waiting for authentication"
         case .notOperational: "\(name): not operational"
         case .noPorts: "\(name): none of its ports is usable"
+        case .portless: "\(name) has no port"
         case .noPortsBelow(let lower): "\(name): it lies on \(lower), none of whose ports is usable"
         case .sink, .enslaved: "\(name) \(predicate)"
         case .sinkBelow: "\(name): it \(predicate)"
@@ -63,6 +66,7 @@ package indirect enum LinkUsability: Sendable, Hashable {
         case .dormant: "is dormant, waiting for authentication"
         case .notOperational: "is not operational"
         case .noPorts: "has no usable port"
+        case .portless: "has no port"
         case .noPortsBelow(let lower): "lies on \(lower), none of whose ports is usable"
         case .sink: "drops everything that is sent through it"
         case .sinkBelow(let lower): "lies on \(lower), which drops everything that is sent through it"
@@ -90,7 +94,7 @@ package indirect enum LinkUsability: Sendable, Hashable {
 
     package var code: ReachabilityReason.Code {
         switch self {
-        case .noPorts, .noPortsBelow: .noPorts
+        case .noPorts, .portless, .noPortsBelow: .noPorts
         case .sink, .sinkBelow: .dropped
         case .enslaved: .bridgePort
         default: .linkDown

@@ -76,6 +76,7 @@ extension PathEvaluator {
         }
         if let link = failure.link {
             // The sentence mentions the carrier, so that the cable is not blamed for a missing address.
+            if alternative == nil, let reason = try otherReason(of: failure, link, &context) { return reason }
             var obstacle: LinkObstacle?
             let sentence: String
             switch code {
@@ -104,6 +105,20 @@ extension PathEvaluator {
                     "\(failure.conclusion) (see: ip rule; ip route get \(destinations.first?.text ?? ""))")
         default: return ReachabilityReason(code, sentence: failure.conclusion)
         }
+    }
+
+    /// The reason of a link without an address to send from, where one of its addresses says more: it is used
+    /// by another device, is still being checked, or is of the other family and lacks a route.
+    private func otherReason(
+        of failure: PathFailure, _ link: LinkState, _ context: inout EvaluationContext
+    ) throws(MissingAnswers) -> ReachabilityReason? {
+        guard failure.code == .noAddress || failure.code == .linkLocalOnly, failure.usability == .usable
+        else { return nil }
+        let own = try context.addresses().filter {
+            $0.interface == link.index && configuration.family ?? $0.address.family == $0.address.family
+        }
+        guard own.contains(where: { !$0.address.isLinkLocal }) else { return nil }
+        return try LinkReporter(evaluator: self).missingRequirement(of: link, own, &context)
     }
 
     /// The reason for a missing route: what the link nearest to being usable lacks, for example an address.

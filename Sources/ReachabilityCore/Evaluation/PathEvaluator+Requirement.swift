@@ -72,9 +72,11 @@ extension PathEvaluator {
         if usability == .usable {
             let reporter = LinkReporter(evaluator: self)
             for family in IPAddress.Family.allCases {
-                for address in probedAddresses where address.family == family && !isElsewhere(address, link) {
+                for address in probedAddresses + furtherAddresses
+                where address.family == family && !isElsewhere(address, link) {
                     switch try reporter.ownPath(of: link, to: address, addresses, &context) {
                     case .success(let path):
+                        path.isPartial = furtherAddresses.contains(address)
                         candidate.results.append(FamilyResult(family: family, path: path, failure: nil))
                     case .failure(let failure):
                         candidate.failure = failure

@@ -43,8 +43,8 @@ package enum DNSMessage {
         return bytes
     }
 
-    /// The answer to a question; nil for what is none.
-    package static func answer(_ bytes: [UInt8], to question: [UInt8]) -> Answer? {
+    /// The code of an answer (RCODE, RFC 1035 §4.1.1); nil for what is no answer to the question.
+    package static func code(_ bytes: [UInt8], to question: [UInt8]) -> UInt8? {
         guard bytes.count >= question.count, question.count > headerLength,
             bytes[0] == question[0], bytes[1] == question[1], bytes[2] & 0xF8 == 0x80
         else { return nil }
@@ -52,9 +52,18 @@ package enum DNSMessage {
         let same = zip(bytes[headerLength...], question[headerLength...]).allSatisfy {
             $0 == $1 || isLetter($0) && $0 ^ $1 == 0x20
         }
-        guard number(bytes, 4) == 1, same else { return nil }
-        switch bytes[3] & 0x0F {
-        case 0: return .addresses(addresses(bytes, from: question.count))
+        return number(bytes, 4) == 1 && same ? bytes[3] & 0x0F : nil
+    }
+
+    /// The answer to a question; nil for what is none.
+    package static func answer(_ bytes: [UInt8], to question: [UInt8]) -> Answer? {
+        guard let code = code(bytes, to: question) else { return nil }
+        switch code {
+        case 0:
+            let found = addresses(bytes, from: question.count)
+            // Truncated (TC, RFC 1035 §4.1.1): addresses may be missing, and none does not mean that none
+            // exists.
+            return found.isEmpty && bytes[2] & 0x02 != 0 ? .failure : .addresses(found)
         case 3: return .noSuchName
         default: return .failure
         }

@@ -45,7 +45,7 @@ extension LinkUsability {
         case .below(_, let cause), .port(_, let cause): cause.hasCarrier
         case .switchedOff, .noCarrier, .radioBlocked, .heldDown: false
         // These have one, and lead nowhere.
-        case .noPorts, .noPortsBelow, .sink, .sinkBelow, .wrongMode: false
+        case .noPorts, .portless, .noPortsBelow, .sink, .sinkBelow, .wrongMode: false
         }
     }
 }

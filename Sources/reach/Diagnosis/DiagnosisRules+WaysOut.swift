@@ -100,6 +100,7 @@ extension DiagnosisRules {
             "wait for half a minute: spanning tree holds a new port back (bridge link); where no loop can be, shorten its forward_delay or switch it off (stp_state 0)"
         case .below(let lower, let cause): advice(for: cause, link: lower)
         case .port(let port, let cause): advice(for: cause, link: port)
+        case .portless: "add a port to \(link) (ip link set eth0 master \(link))"
         case .noCarrier: "look at cable, switch or antenna of \(link)"
         case .usable, .notOperational, .noPorts, .noPortsBelow, .sink, .sinkBelow, .enslaved, .wrongMode: nil
         }
