@@ -35,14 +35,31 @@ extension RequestOutbox {
     public func entries(_ selection: OutboxSelection, after: OutboxID? = nil, limit: Int = 1_000)
         async throws -> [OutboxEntry]
     {
-        try await read { (tables) throws(StorageError) in
+        try await readEntries { (tables) throws(StorageError) in
             try tables.entries(selection, after: after, limit: limit, now: WallClock.now)
         }
     }
 
     /// An entry; nil if there is none with this ID.
     public func entry(_ id: OutboxID) async throws -> OutboxEntry? {
-        try await read { (tables) throws(StorageError) in try tables.entry(id) }
+        try await readEntries { (tables) throws(StorageError) in try tables.entry(id).map { [$0] } ?? [] }
+            .first
+    }
+
+    /// Entries, each with the reason why the manager holds it.
+    private func readEntries(
+        _ body: @escaping @Sendable (OutboxTables) throws(StorageError) -> [OutboxEntry]
+    ) async throws -> [OutboxEntry] {
+        try await on { (engine) throws(OutboxError) in
+            var entries = try engine.file.read { (database) throws(StorageError) in
+                try body(OutboxTables(database))
+            }
+            guard !engine.inFlight.isEmpty else { return entries }
+            for index in entries.indices where entries[index].hold == nil {
+                entries[index].hold = engine.inFlight[entries[index].id]?.task.holdReason
+            }
+            return entries
+        }
     }
 
     /// The server's answer to a dead letter; nil if there was none.

@@ -20,7 +20,11 @@ package struct FolderHandle: ~Copyable {
     package var names: [String] {
         // A descriptor of its own: reading moves a position that duplicates share.
         let copy = openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard copy >= 0, let stream = fdopendir(copy) else { return [] }
+        guard copy >= 0 else { return [] }
+        guard let stream = fdopendir(copy) else {
+            close(copy)
+            return []
+        }
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {

@@ -36,6 +36,26 @@ import Testing
         #expect(try await deliverer.settlement(of: OutboxID(rawValue: 999)) == .unknown)
     }
 
+    @Test(
+        "OBX-077 A content that the disk has cut or lengthened is not sent as if it were whole",
+        arguments: [0, 1_000, 250_000])
+    func damagedContent(size: Int) async throws {
+        let outbox = try await lab.open()
+        var request = try lab.request(0)
+        request.body = .data(Data(repeating: 1, count: 200_000))
+        let damaged = try await outbox.enqueue(request)
+        let bodies = OutboxPaths(folder: lab.outbox.path).bodies
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: bodies).first)
+        try #require(truncate("\(bodies)/\(name)", off_t(size)) == 0)
+        let whole = try await outbox.enqueue(lab.request(1))
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        let failure = try await lab.died(damaged.id)
+        #expect(failure.kind == .unsendable)
+        #expect(failure.message.contains("\(size) of 200000 bytes"), "\(failure.message)")
+        try await lab.delivered(whole.id)
+        await outbox.close()
+    }
+
     @Test("A start that fails leaves the delivery to the next who tries")
     func failedStart() async throws {
         let (outbox, other) = (try await lab.open(), try await lab.open())

@@ -33,4 +33,11 @@ struct DeliveryLab: Sendable {
     func wait<Value>(_ pick: (OutboxEvent) -> Value?) async throws -> Value { try await outbox.wait(pick) }
 
     func delivered(_ id: OutboxID) async throws { try await outbox.delivered(id) }
+
+    /// Waits until an entry is a dead letter; says why.
+    func died(_ id: OutboxID) async throws -> OutboxFailure {
+        try await wait { event -> OutboxFailure? in
+            if case .died(id, let failure) = event { failure } else { nil }
+        }
+    }
 }

@@ -38,7 +38,9 @@ import Testing
         // Loopback is never held, so a request goes to another network.
         let held = try await outbox.enqueue(OutboxRequest(to: "http://192.0.2.1/", lane: "held"))
         try await outbox.startDelivery(with: manager)
-        #expect(await reasons.wait(forCount: 1).count == 1)
+        let reason = try #require(await reasons.wait(forCount: 1).first)
+        // OBX-079
+        #expect(try await outbox.entries().map(\.hold) == [reason.description])
         try await outbox.on { (engine) throws(OutboxError) in
             try engine.file.write { (database) throws(StorageError) in
                 _ = try database.run(

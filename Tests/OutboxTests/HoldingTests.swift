@@ -32,7 +32,9 @@ import Testing
         #expect(await reasons.wait(forCount: 1, within: .seconds(60)) == [.condition(.notExpensive)])
         let other = try await outbox.enqueue(lab.request(1))
         try await lab.delivered(other.id)
-        #expect(try await outbox.entry(waiting.id)?.attempts == 0)
+        let entry = try #require(try await outbox.entry(waiting.id))
+        #expect(entry.attempts == 0)
+        #expect(entry.hold == HoldReason.condition(.notExpensive).description)
         await outbox.close()
     }
 

@@ -79,6 +79,22 @@ import Testing
         #expect(try await outbox.result(of: large.id)?.outcome == .removed)
     }
 
+    @Test("OBX-078 Closing closes the files, though the outbox is still there, and leaves no log")
+    func closing() async throws {
+        let outbox = try await lab.open()
+        try await outbox.enqueue(OutboxRequest(to: url, body: .data(Data(repeating: 1, count: 70_000))))
+        try await outbox.pause()
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        await outbox.close()
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        }
+        #expect(open.filter { $0.hasPrefix(lab.path + "/") } == [])
+        #expect(access(lab.path + "/outbox.sqlite-wal", F_OK) != 0)
+        let error = await #expect(throws: OutboxError.self) { try await outbox.counts() }
+        #expect(error?.code == .closed)
+    }
+
     @Test("What interrupted processes have left behind is swept up, and nothing else")
     func sweeping() async throws {
         let outbox = try await lab.open()

@@ -2,6 +2,7 @@
 
 import EventLoop
 import FoundationEssentials
+import Glibc
 import HTTPTypes
 import SessionCore
 import SessionManager
@@ -144,8 +145,11 @@ struct Delivery: Sendable {
 
     /// Whether the request was sent completely and the time limit ended before its answer did.
     private func isUnanswered(_ exchange: TaskOutcome) -> Bool {
-        guard exchange.error?.code == .timedOut else { return false }
-        return exchange.metrics.last.map { $0.requestStart > .zero && $0.bytesSent >= pending.size } ?? false
+        exchange.error?.code == .timedOut && isSent(exchange)
+    }
+
+    private func isSent(_ exchange: TaskOutcome) -> Bool {
+        exchange.metrics.last.map { $0.requestStart > .zero && $0.bytesSent >= pending.size } ?? false
     }
 
     private func verdict(_ exchange: TaskOutcome, asksForLater: Bool) -> DeliveryVerdict {
@@ -154,7 +158,9 @@ struct Delivery: Sendable {
         if let error = exchange.error {
             return DeliveryVerdict(
                 error: error, statusCode: response?.statusCode, fillsSecrets: fillsSecrets,
-                isSecure: isSecure, isRepeated: isRepeated, asksForLater: asksForLater)
+                isSecure: isSecure, isRepeated: isRepeated, asksForLater: asksForLater,
+                // What became of each entry of a batch is in the content.
+                isSent: pending.batch == nil && isSent(exchange))
         }
         return DeliveryVerdict(
             statusCode: response?.statusCode ?? 0, fillsSecrets: fillsSecrets, isSecure: isSecure,
@@ -186,6 +192,7 @@ struct Delivery: Sendable {
             secrets.append(value)
         }
         fields[.idempotencyKey] = pending.key
+        if pending.batch == nil, let name = pending.file { try check(paths.body(name)) }
         let body: RequestBody? =
             pending.file.map { .file(path: paths.body($0)) } ?? pending.body.map { .data(Data($0)) }
         do throws(SessionError) {
@@ -208,6 +215,15 @@ struct Delivery: Sendable {
         } catch {
             throw OutboxFailureError(.unsendable, error.message)
         }
+    }
+
+    /// Refuses a content that the disk has damaged: the server would take it for whole.
+    private func check(_ path: String) throws(OutboxFailureError) {
+        var status = stat()
+        // One that is missing, or cannot be read, fails when it is opened.
+        guard stat(path, &status) == 0, Int64(status.st_size) != pending.size else { return }
+        throw OutboxFailureError(
+            .unsendable, "the content is damaged: \(path) has \(status.st_size) of \(pending.size) bytes")
     }
 
     private func value(of secret: SecretField) async throws(OutboxFailureError) -> String {

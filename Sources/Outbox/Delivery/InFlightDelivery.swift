@@ -58,4 +58,9 @@ final class ManagerTask: Sendable {
 
     /// Whether the manager holds it and nothing was sent.
     var isHeld: Bool { task.withLock { $0 }?.isHeld ?? false }
+
+    /// Why the manager holds it; nil where it does not.
+    var holdReason: String? {
+        task.withLock { $0 }.flatMap { $0.isHeld ? $0.waitingReason?.description : nil }
+    }
 }

@@ -89,7 +89,7 @@ struct DownloadDelivery: Sendable {
         request.headerFields[.idempotencyKey] = nil
         request.options.sensitiveFields += pending.secrets.compactMap { HTTPField.Name($0.name) }
         // The first URL may have been struck; what is secret stays with its own.
-        if request.url != url { request = request.at(url) }
+        if request.url != url { request = request.moved(to: url) }
         // The checksum and ranges are of the file as it is on the server.
         request.options.decompressesContent = false
         request.options.maximumContentLength = limits.maximumDownloadSize

@@ -2,6 +2,7 @@
 
 import EventLoop
 import Glibc
+import Storage
 
 /// The open folder into which a file is fetched, below a permitted one.
 ///
@@ -217,10 +218,9 @@ final class TargetFolder: Sendable {
 
     /// The space of its file system; nil if that cannot be determined.
     var room: DownloadRoom? {
-        var status = statvfs()
-        guard fstatvfs(number, &status) == 0 else { return nil }
-        let block = Int64(status.f_frsize)
-        return DownloadRoom(free: Int64(status.f_bavail) * block, size: Int64(status.f_blocks) * block)
+        FileSystemSpace(descriptor: number).map {
+            DownloadRoom(free: Int64(clamping: $0.free), size: Int64(clamping: $0.size))
+        }
     }
 
     private func system() -> Fault {

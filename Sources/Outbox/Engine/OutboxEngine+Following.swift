@@ -163,7 +163,7 @@ extension OutboxEngine {
         var replies: [OutboxID: OutboxReply] = [:]
     }
 
-    /// So many bytes of a content were sent, or of a file have come.
+    /// The number of bytes of a body that were sent, or of a file that were received.
     func progressed(_ pending: PendingDelivery, _ sent: Int64, of total: Int64) {
         guard !following.isEmpty else { return }
         let now = Reactor.now

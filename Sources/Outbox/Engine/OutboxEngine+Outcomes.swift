@@ -29,6 +29,7 @@ extension OutboxEngine {
         }
         settleSoon()
         if inFlight.isEmpty { endStopping() }
+        closeFilesIfDone()
     }
 
     /// Outcomes of one turn share a transaction.
@@ -79,6 +80,7 @@ extension OutboxEngine {
         if inFlight.isEmpty { endStopping() }
         startReady()
         if inFlight.isEmpty { tidy() }
+        closeFilesIfDone()
     }
 
     /// Removes old results now and then: their order is looked up anew each time.

@@ -98,7 +98,7 @@ final class OutboxEngine {
         watch?.end()
         watch = nil
         file.hasMoved = false
-        let log = file.paths.database + (file.database.journalMode == "wal" ? "-wal" : "")
+        let log = file.paths.database + (file.hasLog ? "-wal" : "")
         if configuration.watchesLog {
             watch = DatabaseWatcher(log, on: reactor) { [weak self] in self?.logChanged() }
         }
@@ -341,5 +341,11 @@ final class OutboxEngine {
         waiters = []
         endFollowing()
         broadcaster.close()
+        closeFilesIfDone()
+    }
+
+    /// Closes the files of a closed outbox once what its last deliveries have come to is stored.
+    func closeFilesIfDone() {
+        if isClosed, inFlight.isEmpty, outcomes.isEmpty { file.close() }
     }
 }

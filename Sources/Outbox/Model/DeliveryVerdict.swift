@@ -62,9 +62,12 @@ package enum DeliveryVerdict: Sendable, Equatable {
     /// Judges by the error that ended the transfer.
     ///
     /// The other parameters describe the response whose content was incomplete.
+    ///
+    /// - Parameter isSent: whether the whole request had been sent: then the server has answered it by its
+    ///   status, also if the content of the answer broke off.
     package init(
         error: SessionError, statusCode status: Int?, fillsSecrets: Bool = false, isSecure: Bool = false,
-        isRepeated: Bool = false, asksForLater: Bool = false
+        isRepeated: Bool = false, asksForLater: Bool = false, isSent: Bool = false
     ) {
         let message = error.message
         let judged = status.map {
@@ -79,6 +82,9 @@ package enum DeliveryVerdict: Sendable, Equatable {
             self = judged ?? .retry(OutboxFailure(.server, message))
         // The same if the content may be truncated because TLS was not closed (RFC 9112 §9.8).
         case .networkConnectionLost where error.domain == .security && judged != nil:
+            self = judged ?? .retry(OutboxFailure(.network, message))
+        case .networkConnectionLost where isSent && judged != nil, .timedOut where isSent && judged != nil,
+            .badServerResponse where isSent && judged != nil:
             self = judged ?? .retry(OutboxFailure(.network, message))
         // An endless redirect says no more about the request than one that is not followed.
         case .tooManyRedirects: self = .retry(OutboxFailure(.server, message, statusCode: status))

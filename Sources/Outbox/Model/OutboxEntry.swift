@@ -44,11 +44,13 @@ public struct OutboxEntry: Sendable, Equatable {
     public let nextAttempt: Date?
     /// The failure of the last attempt; nil before the first.
     public let failure: OutboxFailure?
-    /// Why it is not sent at the moment although its turn has come: a gate is held, its window is closed, a
-    /// newer one takes its place, its lane has spent its budget for the day, its server refuses everything,
-    /// the network wants a sign-in, no uplink has internet, or this machine's clock is not set; nil if none
-    /// holds.
-    public let hold: String?
+    /// Why it is not sent at the moment although its turn has come; nil if nothing holds it.
+    ///
+    /// A gate is held, its window is closed, a newer one takes its place, its lane has spent its budget for
+    /// the day, its server refuses everything, the network wants a sign-in, no uplink has internet, or this
+    /// machine's clock is not set. Where this outbox delivers, also why its manager holds it, such as the
+    /// network that is missing.
+    public internal(set) var hold: String?
     /// The number of failures that makes it a dead letter; nil for the schedule's limit.
     public let maximumAttempts: Int?
     /// The name of which only the newest is sent; nil for none.

@@ -42,10 +42,9 @@ struct DiskReserve: Sendable {
 
     /// Whether it fits and leaves space for other processes, once so many bytes are free that are not yet.
     private func hasRoom(freeing bytes: Int64 = 0) -> Bool {
-        var room = statvfs()
-        guard statvfs(PrivateFile.folder(of: path), &room) == 0 else { return true }
-        let free = UInt64(room.f_bavail) * UInt64(room.f_frsize) + UInt64(clamping: bytes)
-        return free >= UInt64(Self.size + Self.size / 4)
+        guard let space = FileSystemSpace(path: PrivateFile.folder(of: path)) else { return true }
+        let (free, isMore) = space.free.addingReportingOverflow(UInt64(clamping: bytes))
+        return isMore || free >= UInt64(Self.size + Self.size / 4)
     }
 
     /// Whether it was released, and can be filled again once so many bytes more are free.

@@ -11,8 +11,8 @@ import Storage
 /// still the current one, and prevents a replacement meanwhile.
 final class OutboxFile {
     let paths: OutboxPaths
-    private let gate: LockFile
-    private(set) var database: Database
+    /// Nil once it is closed.
+    private var opened: Opened?
     /// Whether the file at the path is still this one.
     private var identity: FileIdentity
     /// The identity at the last access, successful or not.
@@ -28,6 +28,17 @@ final class OutboxFile {
     /// Whether another file is open than before; reading resets it.
     var hasMoved = false
 
+    /// The open files.
+    private final class Opened {
+        var database: Database
+        let gate: LockFile
+
+        init(_ database: Database, _ gate: consuming LockFile) {
+            self.database = database
+            self.gate = gate
+        }
+    }
+
     /// - Parameter checks: whether a file of up to so many bytes is checked completely; nil for no file.
     init(
         _ folder: String, checks: Int64?, onDamage: @escaping (String, String, Int) -> Void
@@ -39,19 +50,26 @@ final class OutboxFile {
         let gate = try LockFile(paths.gate)
         self.onDamage = onDamage
         let found: Opening
+        let database: Database
         do throws(StorageError) {
             found = try Self.openChecked(paths, gate, checks: checks ?? -1, onDamage)
         } catch { throw OutboxError(error) }
         switch found {
-        case .sound(let database, let identity): (self.database, self.identity) = (database, identity)
+        case .sound(let sound, let identity): (database, self.identity) = (sound, identity)
         case .damaged(let which, let reason):
             (database, identity) = try Self.replace(which, paths, gate, reason, onDamage)
         }
         accessed = identity
         isLarge = (DatabaseFile.size(paths.database) ?? 0) > checks ?? DatabaseCheck.largestAtOnce
         self.paths = paths
-        self.gate = consume gate
+        opened = Opened(database, gate)
     }
+
+    /// Closes the files; what is read or written later fails with ``OutboxError/Code/closed``.
+    func close() { opened = nil }
+
+    /// Whether writes go to a log first (`PRAGMA journal_mode`).
+    var hasLog: Bool { opened?.database.journalMode == "wal" }
 
     private enum Opening {
         case sound(Database, FileIdentity)
@@ -160,8 +178,8 @@ final class OutboxFile {
 
     /// Replaces the file that a check has found damaged, unless it was replaced meanwhile.
     func foundDamage(_ damaged: FileIdentity, _ reason: String) throws(OutboxError) {
-        guard damaged == identity else { return }
-        (database, identity) = try Self.replace(damaged, paths, gate, reason, onDamage)
+        guard damaged == identity, let opened else { return }
+        (opened.database, identity) = try Self.replace(damaged, paths, opened.gate, reason, onDamage)
         replaced = Reactor.now
         hasMoved = true
     }
@@ -241,32 +259,34 @@ final class OutboxFile {
 
     private func access<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value
     {
+        guard let opened else { throw OutboxError(.closed, "the outbox was closed") }
         do throws(StorageError) {
-            return try attempt(body)
+            return try attempt(opened, body)
         } catch {
             // Bounds the wear of a disk that damages each new file at once.
             guard error.kind.isDamage, replaced.map({ Reactor.now - $0 >= Self.pause }) ?? true
             else { throw OutboxError(error) }
-            (database, identity) = try Self.replace(accessed, paths, gate, error.message, onDamage)
+            (opened.database, identity) = try Self.replace(
+                accessed, paths, opened.gate, error.message, onDamage)
             replaced = Reactor.now
             hasMoved = true
         }
-        do throws(StorageError) { return try attempt(body) } catch { throw OutboxError(error) }
+        do throws(StorageError) { return try attempt(opened, body) } catch { throw OutboxError(error) }
     }
 
-    private func attempt<Value>(_ body: (Database) throws(StorageError) -> Value) throws(StorageError)
-        -> Value
-    {
-        try Self.enter(paths, gate, onDamage)
-        defer { gate.unlock() }
+    private func attempt<Value>(
+        _ opened: Opened, _ body: (Database) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        try Self.enter(paths, opened.gate, onDamage)
+        defer { opened.gate.unlock() }
         accessed = FileIdentity(paths.database)
         if accessed != identity {
-            database = try Self.open(paths)
+            opened.database = try Self.open(paths)
             identity = FileIdentity(paths.database)
             accessed = identity
             hasMoved = true
         }
-        return try body(database)
+        return try body(opened.database)
     }
 }
 
@@ -286,7 +306,7 @@ final class DatabaseWatcher {
         guard inotify_add_watch(number, path, UInt32(IN_MODIFY | IN_MOVE_SELF | IN_DELETE_SELF)) >= 0 else {
             return nil
         }
-        let watch = try? reactor.watch(number, for: .readable) { _ in
+        let watch = try? reactor.watch(number, for: .readable, retrying: true) { _ in
             withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
                 while read(number, buffer.baseAddress, buffer.count) > 0 {}
             }

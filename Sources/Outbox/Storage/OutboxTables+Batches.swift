@@ -83,7 +83,8 @@ extension OutboxTables {
         !header.isEmpty && PreparedEntry.fields(header)[.contentEncoding] != nil
     }
 
-    /// The keys and contents of entries, in their order; nil if a content's file cannot be read.
+    /// The keys and contents of entries, in their order; nil if a content's file cannot be read or has
+    /// another size.
     ///
     /// - Parameter read: reads the file of a content.
     func contents(of members: [OutboxID], read: (String) -> [UInt8]?) throws(StorageError) -> (
@@ -92,13 +93,19 @@ extension OutboxTables {
         var (keys, contents): ([String], [[UInt8]]) = ([], [])
         for member in members {
             let found = try database.first(
-                "SELECT e.key, c.body, c.file FROM entries e JOIN contents c ON c.id = e.id WHERE e.id = ?",
-                [.integer(member.rawValue)]
-            ) { (key: $0.text(0), body: $0.optionalBytes(1), file: $0.optionalText(2)) }
+                """
+                SELECT e.key, c.body, c.file, e.size FROM entries e JOIN contents c ON c.id = e.id
+                WHERE e.id = ?
+                """, [.integer(member.rawValue)]
+            ) {
+                (
+                    key: $0.text(0), body: $0.optionalBytes(1), file: $0.optionalText(2), size: $0.int64(3)
+                )
+            }
             guard let found else { return nil }
             keys.append(found.key)
             if let file = found.file {
-                guard let content = read(file) else { return nil }
+                guard let content = read(file), Int64(content.count) == found.size else { return nil }
                 contents.append(content)
             } else {
                 contents.append(found.body ?? [])

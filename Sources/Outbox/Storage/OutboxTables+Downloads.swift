@@ -7,8 +7,8 @@ extension OutboxTables {
     /// The columns of ``download(_:at:)``, of `downloads d`.
     static let downloadColumns =
         "d.path, d.part, d.sha256, d.mirrors, d.mode, d.user, d.team, d.struck, d.total, d.placed, d.hold"
-    /// How many they are.
-    static let downloadColumnCount = 11
+    /// The place of `d.hold` among them.
+    static let holdColumn = 10
 
     /// The download in a row whose ``downloadColumns`` begin at a column; nil without one.
     static func download(_ row: Statement, at column: Int) -> StoredDownload? {

@@ -6,6 +6,8 @@ import Storage
 extension OutboxTables {
     /// The columns of ``plan(_:at:)``, of `plans p`.
     static let planColumns = "p.delay, p.name, p.successor, p.planned, p.window, p.every, p.gates"
+    /// How many they are.
+    static let planColumnCount = 7
 
     /// The plan in a row whose ``planColumns`` begin at a column; nil without one.
     static func plan(_ row: Statement, at column: Int) -> OutboxPlan? {

@@ -47,14 +47,15 @@ extension OutboxTables {
             ORDER BY l.priority DESC, l.head LIMIT ?
             """, values
         ) { row in
-            PendingDelivery(
+            let planColumn = 16
+            return PendingDelivery(
                 id: OutboxID(rawValue: row.int64(0)), lane: row.text(1), host: row.text(2),
                 condition: condition, priority: row.int(3), method: row.text(4), url: row.text(5),
                 key: row.text(6), attempts: row.int(7), header: row.text(8),
                 secrets: PreparedEntry.secrets(row.text(9)), body: row.optionalBytes(10),
                 file: row.optionalText(11), origin: row.text(12), size: row.int64(15),
-                timeout: row.optionalInt64(13), unanswered: row.int(14), plan: Self.plan(row, at: 16),
-                download: Self.download(row, at: 23))
+                timeout: row.optionalInt64(13), unanswered: row.int(14), plan: Self.plan(row, at: planColumn),
+                download: Self.download(row, at: planColumn + Self.planColumnCount))
         }
     }
 

@@ -108,8 +108,8 @@ struct OutboxTables {
         }
     }
 
-    func entry(_ id: OutboxID, now: Int64 = WallClock.now) throws(StorageError) -> OutboxEntry? {
-        var holds = try entryHolds(now: now)
+    func entry(_ id: OutboxID) throws(StorageError) -> OutboxEntry? {
+        var holds = try entryHolds(now: WallClock.now)
         return try database.first(
             "\(Self.columns) entries e \(Self.parts) WHERE e.id = ?",
             [.integer(id.rawValue)]
@@ -160,8 +160,11 @@ struct OutboxTables {
         }
         let id = OutboxID(rawValue: row.int64(0))
         let state: OutboxEntry.State = row.int(1) == 0 ? .waiting : row.int(1) == 1 ? .dead : .scheduled
-        let (plan, url) = (Self.plan(row, at: 18), row.text(5))
-        let (download, room) = (Self.download(row, at: 25), row.optionalText(35))
+        let planColumn = 18
+        let downloadColumn = planColumn + planColumnCount
+        let (plan, url) = (Self.plan(row, at: planColumn), row.text(5))
+        let download = Self.download(row, at: downloadColumn)
+        let room = row.optionalText(downloadColumn + holdColumn)
         return OutboxEntry(
             id: id, state: state,
             lane: row.text(2), priority: row.int(3), method: row.text(4), url: url,

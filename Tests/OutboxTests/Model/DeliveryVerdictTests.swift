@@ -152,6 +152,15 @@ import Testing
         // TLS that was not closed puts the end of an answer in doubt, not its head.
         let unclosed = SessionError(.networkConnectionLost, "x", domain: .security)
         #expect(DeliveryVerdict(error: unclosed, statusCode: 200) == .delivered(statusCode: 200))
+        // A request that was sent has its answer.
+        for code in [SessionError.Code.networkConnectionLost, .timedOut, .badServerResponse] {
+            let cut = SessionError(code, "x")
+            #expect(
+                DeliveryVerdict(error: cut, statusCode: 201, isSent: true) == .delivered(statusCode: 201))
+            #expect(!kind(DeliveryVerdict(error: cut, statusCode: 404, isSent: true)).isTriedAgain)
+            #expect(kind(DeliveryVerdict(error: cut, statusCode: 503, isSent: true)).isTriedAgain)
+            #expect(kind(DeliveryVerdict(error: cut, statusCode: nil, isSent: true)).isTriedAgain)
+        }
         // With a broken connection it is unknown whether the server has the content.
         #expect(
             kind(DeliveryVerdict(error: SessionError(.networkConnectionLost, "x"), statusCode: 200))
