@@ -14,7 +14,7 @@ package final class Service {
     private let components: [any ServiceComponent]
     private var begun: [any ServiceComponent] = []
     private var phase = Phase.idle
-    private var observation: ReachabilityObservation?
+    private var observations: [ReachabilityObservation] = []
     private var ends: [() -> Void] = []
     private var stopTimer: TimerID?
     /// The current values of the options that can change.
@@ -61,7 +61,10 @@ package final class Service {
                 for sentence in limitations.sentences { service.context.log(.notice, sentence) }
             }
         }
-        observation = context.manager.observeReachability { update in service.here { $0.handle(update) } }
+        observations = [
+            context.manager.observeReachability { update in service.here { $0.handle(update) } },
+            context.manager.observeLinks { links in service.perform { $0.linksChanged(links) } },
+        ]
         context.manager.startMonitoring()
         if context.manager.status == .unknown, context.manager.path.reason.code == .kernelRefused {
             let reason = context.manager.failure?.description ?? context.manager.path.reason.sentence
@@ -83,6 +86,14 @@ package final class Service {
         if change.event == .status { context.statusChanges += 1 }
         context.current = change
         for component in begun { component.statusChanged(change) }
+    }
+
+    /// Other links come and go without a change of the path in use.
+    private func linksChanged(_ links: [LinkReport]) {
+        guard phase == .running, var change = context.current, change.links != links else { return }
+        change.links = links
+        context.current = change
+        for component in begun { component.linksChanged(change) }
     }
 
     private func found(_ findings: InternetFindings?) {
@@ -157,7 +168,7 @@ package final class Service {
     package func stop() {
         guard phase == .idle || phase == .running else { return }
         phase = .stopping
-        observation?.cancel()
+        for observation in observations { observation.cancel() }
         context.internetFound = nil
         context.manager.setLimitationBlock(nil)
         context.manager.stopMonitoring()

@@ -19,6 +19,9 @@ package protocol ServiceComponent: AnyObject {
     /// The status or the path has changed; the first call has the initial state.
     func statusChanged(_ change: CommittedChange)
 
+    /// Links have changed and the path has not; `change` is the newest one with these links.
+    func linksChanged(_ change: CommittedChange)
+
     /// The state of the internet has changed, or is not probed any more; `change` is the newest one with that
     /// state.
     func internetChanged(_ change: CommittedChange)
@@ -37,6 +40,7 @@ package protocol ServiceComponent: AnyObject {
 
 extension ServiceComponent {
     package func statusChanged(_ change: CommittedChange) {}
+    package func linksChanged(_ change: CommittedChange) {}
     package func internetChanged(_ change: CommittedChange) {}
     package func reload(_ configuration: ServiceConfiguration) {}
     package var stateLine: String? { nil }

@@ -6,14 +6,14 @@ package import SessionCore
 /// A change in the form that the service's components get: a first report, a status, or a path below it.
 package struct CommittedChange: Sendable, Equatable {
     /// The monitor's update: kind of change, status, former status, path and links.
-    package let update: ReachabilityUpdate
+    package private(set) var update: ReachabilityUpdate
     /// Since when the status holds; nil if the service did not see it begin.
     package var since: WallTime?
     /// When the change was committed, by the wall clock.
     package let wall: WallTime
     /// The same by the monotonic clock.
     package let instant: MonotonicInstant
-    /// The state of the internet; nil without a probe.
+    /// The state of the internet that transfers find, over an alternative too; nil without a probe.
     package var internet: InternetState?
     /// What was found behind each uplink; empty without a probe.
     package var uplinks: [UplinkInternet] = []
@@ -36,7 +36,12 @@ package struct CommittedChange: Sendable, Equatable {
     /// Nil in the first report.
     package var previous: ReachabilityStatus? { update.previous }
     package var path: ReachabilityPath { update.path }
-    package var links: [LinkReport] { update.links }
+    package var links: [LinkReport] {
+        get { update.links }
+        set { update.links = newValue }
+    }
+    /// The state of the internet behind the path, for people; nil without a probe.
+    package var internetBehindPath: InternetState? { internet?.behind(path, status) }
     package var reason: ReachabilityReason { update.path.reason }
     package var generation: UInt64 { update.path.generation }
 

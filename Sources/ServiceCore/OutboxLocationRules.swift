@@ -25,7 +25,7 @@ package enum OutboxLocationRules {
         case service
         /// The files of this state directory.
         case files(directory: String)
-        /// Neither, for this reason.
+        /// No outbox can be used, for this reason.
         case nowhere(String)
     }
 

@@ -14,6 +14,7 @@ struct VarlinkConnectionTests {
     ) -> CommittedChange {
         var path = ReachabilityPath()
         path.interface = interface
+        path.isOnline = status.isReachable
         return CommittedChange(
             ReachabilityUpdate(event: event, status: status, previous: nil, path: path), since: nil,
             wall: WallTime(nanoseconds: 0), instant: MonotonicInstant(nanoseconds: 0))

@@ -51,6 +51,7 @@ package final class StatusFile: ServiceComponent {
     }
 
     package func internetChanged(_ change: CommittedChange) { statusChanged(change) }
+    package func linksChanged(_ change: CommittedChange) { statusChanged(change) }
 
     package func statusChanged(_ change: CommittedChange) {
         since = change.since

@@ -49,6 +49,8 @@ package final class HistoryService: ServiceComponent {
 
     package func statusChanged(_ change: CommittedChange) {
         add([HistoryRecord(change, run: 0, boot: clinux_boot_nanoseconds())])
+        // Without a path there is no internet behind it.
+        if change.internet != nil { internetChanged(change) }
     }
 
     package func internetChanged(_ change: CommittedChange) {

@@ -42,7 +42,7 @@ package final class ChangeLogger: ServiceComponent {
 
     package func internetChanged(_ change: CommittedChange) {
         for line in ChangeSentence.internet(change, after: internet) { context?.log(.notice, line) }
-        internet = change.internet
+        internet = change.internetBehindPath
     }
 
     package func reload(_ configuration: ServiceConfiguration) {

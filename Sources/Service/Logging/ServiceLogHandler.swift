@@ -30,7 +30,8 @@ package struct ServiceLogHandler: LogHandler {
 
     package func log(event: LogEvent) {
         var text = "\(event.message)"
-        let all = metadata.merging(event.metadata ?? [:]) { $1 }
+        let all = (metadataProvider?.get() ?? [:]).merging(metadata) { $1 }
+            .merging(event.metadata ?? [:]) { $1 }
         for (key, value) in all.sorted(by: { $0.key < $1.key }) { text += " \(key)=\(value)" }
         sink.write(LogPriority(event.level), text)
     }

@@ -141,7 +141,7 @@ package final class MetricsReporter: ServiceComponent {
         metrics.outbox = outbox?()
         metrics.delivers = delivers?()
         metrics.transfers = transfers?()
-        metrics.internet = context.internet
+        metrics.internet = context.current?.internetBehindPath ?? context.internet
         metrics.uplinks = context.uplinks
         metrics.links = (links?() ?? []).filter(\.isOnline)
         return metrics

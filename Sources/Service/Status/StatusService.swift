@@ -196,7 +196,6 @@ package final class StatusService {
         default: .interfaceNotFound(interface)
         }
     }
-
 }
 
 /// Answers queries about the history; on the loop's thread.
@@ -205,7 +204,7 @@ package protocol HistoryAnswering: AnyObject {
     func answerHistory(since: WallTime?, limit: Int, _ answer: @escaping (VarlinkReply) -> Void)
 }
 
-/// Answers calls about the outbox; on the loop's thread.
+/// Answers calls about the outbox, on the loop's thread; a protocol, so that the status stands without one.
 package protocol OutboxAnswering: AnyObject {
     /// Answers a call about the outbox, now or later, once; the caller's permission is checked.
     func answerOutbox(_ request: OutboxCall, _ answer: @escaping (VarlinkReply) -> Void)

@@ -56,7 +56,9 @@ package final class StatusSubscription {
             // A full queue is not waited for: the loop has other work.
             let client = try VarlinkClient(path: path, until: Reactor.now)
             try client.send(VarlinkCall(ServiceInterface.name + ".Monitor", more: true), until: Reactor.now)
-            watch = try? loop.watch(client.number, for: .readable) { [unowned self] _ in receive() }
+            watch = try? loop.watch(client.number, for: .readable, retrying: true) { [unowned self] _ in
+                receive()
+            }
             self.client = consume client
             tries = 0
         } catch {
@@ -79,7 +81,7 @@ package final class StatusSubscription {
                 return connect()
             }
         }
-        // Its answers are not to be understood.
+        // The answer cannot be parsed.
         close()
         onReply(nil)
     }

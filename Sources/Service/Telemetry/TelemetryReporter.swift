@@ -99,6 +99,8 @@ package final class TelemetryReporter: ServiceComponent {
         let boot = context.bootClock()
         let names = ["reach_status", "reach_online", "reach_path_info"]
         if log.add(TelemetryChange(change, boot: boot)) { sample(names, at: boot) }
+        // Without a path there is no internet behind it.
+        if change.internet != nil { internetChanged(change) }
     }
 
     package func internetChanged(_ change: CommittedChange) {

@@ -23,7 +23,7 @@ package struct InternetHistory: Sendable {
     /// The records of a change, at the time of now.
     package mutating func records(_ change: CommittedChange, wall: WallTime, boot: Int64) -> [HistoryRecord] {
         var found: [(interface: String, state: InternetState, reason: String)] = []
-        if let internet = change.internet {
+        if let internet = change.internetBehindPath {
             let preferred = change.uplinks.first { $0.isPreferred && $0.state == internet }
             found.append(("", internet, preferred?.reason ?? ""))
         }

@@ -82,7 +82,7 @@ package struct HookEvent: Sendable, Equatable {
             ("REACH_REASON", Self.clean(path.reason.sentence)),
             ("REACH_REASON_CODE", path.reason.code.rawValue),
             ("REACH_SKIPPED", "\(skipped)"),
-            ("REACH_INTERNET", change.internet?.rawValue ?? ""),
+            ("REACH_INTERNET", change.internetBehindPath?.rawValue ?? ""),
             ("REACH_PORTAL", Self.clean(change.portal ?? "")),
             ("REACH_UPLINK", uplink?.interface ?? ""),
             ("REACH_UPLINK_INTERNET", uplink?.state.rawValue ?? ""),

@@ -28,7 +28,7 @@ package enum ChangeSentence {
     /// "internet full: the server answers", and "internet on wwan0 limited: no answer in 10 s" for each other
     /// uplink whose state has changed.
     package static func internet(_ change: CommittedChange, after former: InternetState?) -> [String] {
-        guard let internet = change.internet else { return [] }
+        guard let internet = change.internetBehindPath else { return [] }
         let preferred = change.uplinks.first(where: \.isPreferred)
         var lines: [String] = []
         if internet != former {

@@ -25,8 +25,13 @@ package struct Report: Sendable, Equatable {
     package var status: ReachabilityStatus
     package var path: ReachabilityPath
     package var links: [LinkReport]
-    /// The state of the internet; nil without a probe.
-    package var internet: InternetState?
+    /// The state of the internet behind the path; nil without a probe.
+    package var internet: InternetState? {
+        get { foundInternet?.behind(path, status) }
+        set { foundInternet = newValue }
+    }
+    // What transfers find, over an alternative too.
+    private var foundInternet: InternetState?
     /// What was found behind each uplink; empty without a probe.
     package var uplinks: [UplinkInternet] = []
     /// Where to sign in to the network in use, if that is known.
@@ -124,7 +129,7 @@ extension Report {
 
     /// What was found of the internet; nil without a probe.
     package var findings: InternetFindings? {
-        internet.map {
+        foundInternet.map {
             InternetFindings($0, portalURL: portal.flatMap { URL(string: $0) }, uplinks: uplinks)
         }
     }
@@ -133,16 +138,25 @@ extension Report {
     package var internetSentence: String? {
         if let adoptedSentence { return adoptedSentence.isEmpty ? nil : adoptedSentence }
         guard internet != nil, uplinks.count > 1 || internet != .full else { return nil }
-        return InternetSentence.text(uplinks, boot: boot, transfersFollow: transfersFollow)
+        // The probe may not have heard of a loss yet.
+        let working = uplinks.filter { uplink in
+            links.first { $0.name == uplink.interface }?.isOnline ?? true
+        }
+        return InternetSentence.text(working, boot: boot, transfersFollow: transfersFollow)
     }
 
-    /// What was found behind a link; nil if it is no uplink, or without a probe.
+    /// What was found behind a link; nil if it is no uplink, has no path, or without a probe.
     package func uplink(_ link: LinkReport) -> UplinkInternet? {
-        uplinks.first { $0.interface == link.name }
+        link.isOnline ? uplinks.first { $0.interface == link.name } : nil
     }
 }
 
 extension InternetState {
+    /// The same, or `none` while there is no path: the probe also asks over an alternative to it.
+    package func behind(_ path: ReachabilityPath, _ status: ReachabilityStatus) -> InternetState {
+        path.isOnline || status == .unknown ? self : .none
+    }
+
     /// The explanation after "internet: full".
     package var explanation: String {
         switch self {

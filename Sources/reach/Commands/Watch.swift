@@ -59,12 +59,15 @@ struct Watch: ParsableCommand {
         let question = probe?.observeFindings { printer.print($0) }
         if probe == nil { printer.print(service: known) }
         let observation = manager.observeReachability { printer.print($0) }
+        // A line about the internet has the links as they are then.
+        let hasInternet = output.json && (probe != nil || known != nil)
+        let linkObservation = hasInternet ? manager.observeLinks { printer.remember($0) } : nil
         manager.setLimitationBlock { complain($0) }
         try beginMonitoring(manager)
         probe?.start()
         let service = probe == nil ? subject.followService { printer.print(service: $0) } : nil
         // Exits directly: stopping would wait for the loop, which may be blocked in a write without a reader.
-        withExtendedLifetime((manager, observation, probe, question, service)) {
+        withExtendedLifetime((manager, observation, linkObservation, probe, question, service)) {
             _ = waiter.wait(watchesOutput: true, until: { deadline })
             do throws(ExitCode) { try printer.outcome.check() } catch { Self.exit(withError: error) }
             Self.exit(withError: nil)

@@ -16,6 +16,8 @@ struct LinkTable {
     private var rows: [Row] = []
     private var hidden = 0
 
+    /// The most addresses of the link in use that are shown.
+    private static let shownAddresses = 3
     /// The most virtual links without a path that are shown; more are only counted.
     static let virtualLimit = 4
 
@@ -70,8 +72,11 @@ struct LinkTable {
     /// The reason without the interface's name, with which the row begins.
     static func sentence(_ link: LinkReport, _ path: ReachabilityPath) -> String {
         let sentence = link.reason.sentence
-        if link.isOnline, link.name == path.interface, sentence == path.reason.sentence {
-            return (["in use"] + link.addresses.prefix(3)).joined(separator: ", ")
+        // That of the path may go on, as with a leg that is dead.
+        if link.isOnline, link.name == path.interface, path.reason.sentence.hasPrefix(sentence) {
+            let more = link.addresses.count - shownAddresses
+            let rest = more > 0 ? ["and \(more) more"] : []
+            return (["in use"] + link.addresses.prefix(shownAddresses) + rest).joined(separator: ", ")
         }
         for prefix in ["\(link.name): ", "\(link.name) "] where sentence.hasPrefix(prefix) {
             return String(sentence.dropFirst(prefix.count))

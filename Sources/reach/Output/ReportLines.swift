@@ -82,11 +82,9 @@ struct ReportLines: ~Copyable, Sendable {
     private func report(_ update: ReachabilityUpdate, since: WallTime?) -> Report {
         var report = Report(update, since: since, host: host)
         report.via = via
-        if let service {
-            StatusQuery.adoptInternet(of: service, into: &report)
-        } else {
-            report.add(findings)
-        }
+        report.add(findings)
+        // A service that is about to handle the same change says nothing of it yet: the last findings stay.
+        if let service { StatusQuery.adoptInternet(of: service, into: &report) }
         return report
     }
 
@@ -98,6 +96,9 @@ struct ReportLines: ~Copyable, Sendable {
         links.keepText(of: line)
         line.trim()
     }
+
+    /// Stores the links, for a later line about the internet: they change without an update of the path too.
+    mutating func remember(_ links: [LinkReport]) { last?.links = links }
 
     /// Writes the ``line`` for what a running service reports of the internet, if it sees the same network.
     ///
@@ -118,11 +119,14 @@ struct ReportLines: ~Copyable, Sendable {
         let former = self.findings
         self.findings = findings
         let changed = findings.changes(since: former).filter { !$0.isPreferred }
-        let isOfPath =
-            former?.state != findings.state && (former != nil || findings.state != .unknown)
-            || former != nil && former?.portalURL != findings.portalURL
         // The first line has the initial state.
-        guard let last, !statusOnly, isOfPath || !changed.isEmpty else { return }
+        guard let last, !statusOnly else { return }
+        let state = findings.state.behind(last.path, last.status)
+        let was = former?.state.behind(last.path, last.status)
+        let isOfPath =
+            was != state && (former != nil || state != .unknown)
+            || former != nil && former?.portalURL != findings.portalURL
+        guard isOfPath || !changed.isEmpty else { return }
         switch format {
         case .json:
             var report = report(last, since: age.since)
@@ -133,12 +137,9 @@ struct ReportLines: ~Copyable, Sendable {
             report.boot = boot
             let words: [Style.Piece]
             if isOfPath {
-                let was = former.map { $0.state == .unknown ? "" : " (was \($0.state))" } ?? ""
-                let sentence = report.internetSentence ?? findings.state.explanation
-                words = [
-                    ("internet \(findings.state)", findings.state.tone), ("  \(sentence)", .plain),
-                    (was, .minor),
-                ]
+                let former = was.map { $0 == .unknown ? "" : " (was \($0))" } ?? ""
+                let sentence = report.internetSentence ?? state.explanation
+                words = [("internet \(state)", state.tone), ("  \(sentence)", .plain), (former, .minor)]
             } else {
                 let uplink = changed[0]
                 let sentence = report.internetSentence.map { "  \($0)" } ?? ""

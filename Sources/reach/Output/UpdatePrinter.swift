@@ -30,6 +30,9 @@ final class UpdatePrinter: Sendable {
         print({ $0.write(update) { Clock.wall } }, then: { $0.remember(update) })
     }
 
+    /// Stores links that have changed; prints nothing.
+    func remember(_ links: [LinkReport]) { state.withLock { $0.lines.remember(links) } }
+
     /// Prints what was found of the internet.
     func print(_ findings: InternetFindings) {
         print({ $0.write(findings, boot: Clock.boot) { Clock.wall } }, then: { _ in })

@@ -62,6 +62,11 @@ struct InternetHistoryTests {
         #expect(records(Self.change(nil)) == ["path unknown not asked any more"])
         #expect(records(Self.change(nil)) == [])
         #expect(records(Self.change(.full, full)) == ["path full 204", "eth0 full 204"])
+        // The probe asks over an alternative while there is no path.
+        var lost = CommittedChange.at(9, .unreachable, was: .wired)
+        (lost.internet, lost.uplinks) = (.full, [full])
+        #expect(records(lost) == ["path none "])
+        #expect(records(Self.change(.full, full)) == ["path full 204"])
     }
 
     /// A path that is lost for 10 s of 100, over a line that is dead for 20 s and asks to sign in for 5.

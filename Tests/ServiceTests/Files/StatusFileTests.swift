@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import FoundationEssentials
 import Glibc
 import ReachabilityCore
 import Service
 import ServiceCore
+import SessionCore
 import TestSupport
 import Testing
 
@@ -38,6 +40,32 @@ struct StatusFileTests {
         #expect(status.st_mode & 0o777 == 0o644)
         await bench.stop()
         #expect(bench.folder.names == [])
+    }
+
+    @Test("FLD-106 status.json follows links that are not in use, too")
+    func links() async throws {
+        let folder = try ScratchFolder("reach-links")
+        let files = try Reactor(name: "links-files")
+        let lab = try await ServiceLab(
+            .wiredAndWiFi, parts: { [StatusFile(directory: folder.path, files: files)] })
+        let path = folder("status.json")
+        /// Whether wlan0 is online, once the file says so.
+        func isOnline(_ wanted: Bool) async throws -> Bool {
+            for _ in 0..<10_000 {
+                let state = try? JSONValue(parsing: Data(contentsOf: URL(filePath: path)))
+                let link = state?["links"]?.array?.first { $0["name"] == "wlan0" }
+                if link?["online"]?.bool == wanted, state?["interface"] == "eth0" { return true }
+                try await files.result {}
+                try await lab.settle()
+            }
+            return false
+        }
+        #expect(try await isOnline(true))
+        lab.kernel.change { $0.setCarrier($0.index("wlan0"), false) }
+        #expect(try await isOnline(false))
+        lab.kernel.change { $0.setCarrier($0.index("wlan0"), true) }
+        #expect(try await isOnline(true))
+        await lab.stop()
     }
 
     @Test("a missing folder is reported once, not at each change")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
+import Foundation
 import ReachabilityCore
 import ServiceCore
 import SessionCore
@@ -87,6 +87,68 @@ struct UplinkViewTests {
         var bare = Self.report([])
         bare.internet = nil
         #expect(!StatusView.text(bare, Style()).contains("internet"))
+    }
+
+    @Test("FLD-104 without a path there is no internet behind it, though another uplink has")
+    func alternative() {
+        var report = CannedReports.rescue
+        report.internet = .full
+        report.uplinks = [Self.uplink("wlan0", .full, "204 from https://example.com/", isPreferred: true)]
+        let text = StatusView.text(report, Style())
+        #expect(text.contains("internet: none: there is no path\n  wlan0 has internet\n"), "\(text)")
+        func none() -> Int {
+            var line = TextLine()
+            ReportJSON.write(report, to: &line)
+            return line.text.components(separatedBy: #""internet":"none""#).count - 1
+        }
+        // That of the path, and that of eth0.
+        #expect(none() == 2)
+        // The probe has not heard of the loss yet.
+        report.uplinks.append(Self.uplink("eth0", .full, "204"))
+        #expect(report.internetSentence == "wlan0 has internet")
+        #expect(none() == 2)
+    }
+
+    @Test("FLD-105 beside a service that reports the same change a moment later, watch keeps what is known")
+    func serviceIsLater() throws {
+        func reply(_ report: Report) -> [UInt8] {
+            var line = TextLine()
+            ReportJSON.write(report, to: &line)
+            return Array(#"{"parameters":\#(line.text)}"#.utf8)
+        }
+        let known = [
+            Self.uplink("eth0", .full, "204", isPreferred: true), Self.uplink("wlan0", .full, "204"),
+        ]
+        for format in [ReportLines.Format.json, .text(Style())] {
+            var lines = ReportLines(
+                format: format, host: nil, lossGrace: .milliseconds(500), statusOnly: false)
+            func write(_ update: ReachabilityUpdate) -> String {
+                lines.write(update) { CannedReports.moment }
+                defer { lines.remember(update) }
+                return lines.line.text
+            }
+            func hear(_ report: Report) -> String {
+                lines.write(service: reply(report)) { CannedReports.moment }
+                return lines.line.text
+            }
+            #expect(hear(Self.report(known)) == "")
+            let first = write(
+                ReachabilityUpdate(
+                    event: .initial, status: .wired, previous: nil, path: CannedReports.wired.path,
+                    links: [CannedReports.eth0, Self.wlan0]))
+            #expect(first.contains(format == .json ? #""internet":"full""# : "internet: full"))
+            let rescue = CannedReports.rescue
+            let lost = write(
+                ReachabilityUpdate(
+                    event: .path, status: .wired, previous: .wired, path: rescue.path, links: rescue.links))
+            if format == .json { #expect(lost.contains(#"],"internet":"none""#), "\(lost)") }
+            var later = Report(status: .wired, path: rescue.path, links: rescue.links)
+            (later.internet, later.uplinks) = (.full, known)
+            #expect(hear(later) == "", "nothing has changed but what watch has printed")
+            // Found out since.
+            later.uplinks[1] = Self.uplink("wlan0", .portal, "302")
+            #expect(hear(later).contains("portal"))
+        }
     }
 
     private func lines(_ format: ReportLines.Format, statusOnly: Bool = false) -> ReportLines {
