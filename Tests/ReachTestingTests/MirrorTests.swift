@@ -181,6 +181,28 @@ import Testing
             seen.withLock { $0 } == ["a Bearer 1 id=2 3 4", "b 4", "a Bearer 1 id=2 3 4"])
     }
 
+    @Test("API-579 a manager's own secrets go to no mirror and no redirect of another origin")
+    func managersSecrets() async throws {
+        let seen = Mutex<[String]>([])
+        var configuration = SessionConfiguration()
+        configuration.redirects.sensitiveFields = SensitiveFields(adding: ["x-device"])
+        let manager = URLSessionManager(configuration: configuration) { [self] request in
+            seen.withLock { $0.append("\(host(request)) \(request.value(forHeader: "x-device") ?? "-")") }
+            switch request.url.path() {
+            case "/file": return .status(404)
+            case "/moved": return .redirect(to: "https://c.example/content")
+            default: return .file(content, etag: "1")
+            }
+        }
+        var request = try SessionRequest("https://a.example/file")
+        HTTPField.Name("X-Device").map { request.headerFields[$0] = "4" }
+        let options = TaskOptions { $0.mirrors = [URL(string: "https://b.example/x")].compactMap(\.self) }
+        _ = try await manager.download(request, to: DownloadDestination(folder("file")), options: options)
+        request.url = try #require(URL(string: "https://a.example/moved"))
+        _ = try await manager.download(request, to: DownloadDestination(folder("other")))
+        #expect(seen.withLock { $0 } == ["a 4", "b -", "a 4", "c -"])
+    }
+
     @Test("API-541 a lost network is waited for; the mirror stays")
     func network() async throws {
         let network = ScriptedNetwork(.wired)

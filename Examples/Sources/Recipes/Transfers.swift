@@ -34,7 +34,8 @@ func downloadFromMirrors(
     _ manager: URLSessionManager, _ request: SessionRequest, _ mirrors: [URL], sha256: String
 ) async throws -> URL {
     let options = TaskOptions { $0.mirrors = mirrors }
-    let destination = DownloadDestination("/var/lib/device/firmware.bin", sha256: sha256)
+    let destination = DownloadDestination(
+        "/var/lib/device/firmware.bin", sha256: sha256, replacesExisting: true)
     return try await manager.download(request, to: destination, options: options).url
 }
 
@@ -148,4 +149,11 @@ func uploadSlowly(_ manager: URLSessionManager, _ request: SessionRequest) async
     var request = request
     request.options.maximumUploadBytesPerSecond = 16 << 10
     _ = try await manager.data(for: request)
+}
+
+/// A manager for servers of the device's own authority, and of public ones.
+func managerWithOwnAuthority() throws -> HTTPSessionManager {
+    var policy = SecurityPolicy()
+    policy.trustRoots = .systemAnd(.file("/etc/device/ca.pem"))
+    return try HTTPSessionManager(baseURL: "https://device.example.com/", securityPolicy: policy)
 }

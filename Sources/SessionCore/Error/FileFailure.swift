@@ -12,37 +12,45 @@ package enum FileFailure {
             default: .cannotOpenFile
             }
         let isMissing = code == .fileDoesNotExist
-        return SessionError(
-            code, "cannot read \(path): \(text(error))",
-            advice: isMissing ? "check its name" : advice(error))
+        let failure = self.error(code, "cannot read \(path)", error)
+        return isMissing ? failure.with(advice: "check its name") : failure
     }
 
     package static func cannotCreate(_ path: String, _ error: Int32) -> SessionError {
-        SessionError(.cannotCreateFile, "cannot create \(path): \(text(error))", advice: advice(error))
+        self.error(.cannotCreateFile, "cannot create \(path)", error)
     }
 
     package static func cannotWrite(_ path: String, _ error: Int32) -> SessionError {
-        SessionError(.cannotWriteToFile, "cannot write \(path): \(text(error))", advice: advice(error))
+        self.error(.cannotWriteToFile, "cannot write \(path)", error)
     }
 
     package static func cannotMove(_ source: String, to path: String, _ error: Int32) -> SessionError {
-        SessionError(
-            .cannotMoveFile, "cannot move \(source) to \(path): \(text(error))", advice: advice(error))
+        self.error(.cannotMoveFile, "cannot move \(source) to \(path)", error)
+    }
+
+    package static func cannotPutFile(_ path: String, _ error: Int32) -> SessionError {
+        self.error(.cannotMoveFile, "cannot put a file at \(path)", error)
     }
 
     /// Whether an error of these says that the disk, or the user's share of it, is full.
     package static func isDiskFull(_ error: SessionError) -> Bool {
-        [.cannotWriteToFile, .cannotCreateFile, .cannotMoveFile].contains(error.code)
-            && error.advice == advice(ENOSPC)
+        error.remedy == .freeSpace
     }
 
-    private static func text(_ error: Int32) -> String { String(cString: strerror(error)) }
+    private static func error(
+        _ code: SessionError.Code, _ what: String, _ number: Int32
+    ) -> SessionError {
+        let message = "\(what): \(String(cString: strerror(number)))"
+        switch number {
+        case ENOSPC, EDQUOT: return SessionError(code, message, remedy: .freeSpace)
+        default: return SessionError(code, message, advice: advice(number))
+        }
+    }
 
     private static func advice(_ error: Int32) -> String {
         switch error {
         case ENOENT, ENOTDIR: "make the directory first"
         case EACCES, EPERM: "check the permissions of the file and of its directory"
-        case ENOSPC, EDQUOT: "free some space; nothing that was there before has been changed"
         case EROFS: "the file system is mounted read-only: choose another place"
         case EISDIR: "move it away, or choose another name"
         case ENAMETOOLONG: "choose a shorter name: others stand beside it, with .part.resume at their end"

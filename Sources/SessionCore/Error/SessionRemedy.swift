@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What to do about an error where that is a setting: a program with options of its own names those instead.
+/// What to do about an error where code depends on it, or a setting helps: a program names its own options.
 package enum SessionRemedy: Sendable, Equatable, CaseIterable {
     /// Wait longer for a server that says nothing.
     case longerSilence
@@ -24,6 +24,8 @@ package enum SessionRemedy: Sendable, Equatable, CaseIterable {
     case newerTLS
     /// Ask for content that is not compressed.
     case plainContent
+    /// Make room on the disk, or in the user's share of it.
+    case freeSpace
 
     /// In the words of this library.
     package var advice: String {
@@ -44,6 +46,7 @@ package enum SessionRemedy: Sendable, Equatable, CaseIterable {
         case .rootsFile: "check the policy's trust roots, or install ca-certificates"
         case .newerTLS: "the server is older than the policy's minimum TLS version allows"
         case .plainContent: "ask for it without (decompressesContent = false)"
+        case .freeSpace: "free some space; nothing that was there before has been changed"
         }
     }
 }

@@ -48,7 +48,7 @@ package struct HTTPDate: Sendable, Equatable, Comparable {
         seconds = days * 86_400 + second
     }
 
-    /// As it is sent: `Sun, 06 Nov 1994 08:49:37 GMT`; years before 0 and after 9999 are cut there.
+    /// As it is sent: `Sun, 06 Nov 1994 08:49:37 GMT`; years before 1 and after 9999 are cut there.
     package var text: String {
         // -62135596800 and 253402300799 are the ends of the years 1 and 9999.
         let seconds = min(max(seconds, -62_135_596_800), 253_402_300_799)

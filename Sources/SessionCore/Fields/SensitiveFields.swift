@@ -5,7 +5,7 @@ public import HTTPTypes
 /// The header fields whose values are secrets: not printed, and not sent on to another origin.
 ///
 /// A request adds its own with ``RequestOptions/sensitiveFields``.
-public struct SensitiveFields: Sendable, Equatable {
+public struct SensitiveFields: Sendable, Equatable, Codable {
     private var names: Set<String>
 
     /// The usual ones and `others`, in any case.

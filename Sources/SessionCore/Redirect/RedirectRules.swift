@@ -7,7 +7,7 @@ import HTTPTypes
 ///
 /// Only 301, 302, 303, 307 and 308 with a `Location` are, and only to http and https. Secrets stay with the
 /// origin they were meant for: another scheme, host or port does not get them.
-public struct RedirectRules: Sendable, Equatable {
+public struct RedirectRules: Sendable, Equatable, Codable {
     /// How many redirects a task may follow; 16.
     ///
     /// With 0 the first one fails.
@@ -18,7 +18,8 @@ public struct RedirectRules: Sendable, Equatable {
     public var rewritesPost = true
     /// Whether a redirect from https to http is followed; true.
     ///
-    /// It goes without secrets and without `Referer`.
+    /// It goes without secrets and without `Referer`. A manager whose security policy pins certificates or
+    /// keys follows none.
     public var followsToInsecure = true
     /// The fields that do not follow to another origin, beside ``RequestOptions/sensitiveFields``.
     public var sensitiveFields = SensitiveFields()
@@ -76,9 +77,10 @@ public struct RedirectRules: Sendable, Equatable {
             return failure(
                 .secureConnectionFailed,
                 "the server redirects to \(TextQuote(location)), which nothing protects",
-                advice: "redirects from https to http are switched off")
+                advice: "redirects from https to http are switched off, as they always are beside pinned keys"
+            )
         }
-        return .follow(following(request, status: status, to: url, origin: origin))
+        return .follow(following(request, status: status, to: url))
     }
 
     /// The request that a handler of redirects answered with instead of the proposed one.
@@ -116,17 +118,13 @@ public struct RedirectRules: Sendable, Equatable {
     }
 
     private func following(
-        _ request: SessionRequest, status: Int, to url: URL, origin: Origin
+        _ request: SessionRequest, status: Int, to url: URL
     ) -> SessionRequest {
-        var next = request
-        next.url = url
+        var next = request.moved(to: url, keepingBack: sensitiveFields)
         if status == 303 || ((301...302).contains(status) && request.method == .post && rewritesPost) {
             next.method = request.method == .head ? .head : .get
             next.dropContent()
         }
-        let former = Origin(request.url)
-        if origin != former { next.dropWhatIsForItsOrigin(sensitiveFields) }
-        if former?.isSecure == true, !origin.isSecure { next.headerFields[.referer] = nil }
         return next
     }
 }
@@ -155,13 +153,23 @@ extension SessionRequest {
         headerFields.removeAll { $0.name.isAboutContent }
     }
 
-    /// Leaves out what no other origin is to see, and what names this one.
-    mutating func dropWhatIsForItsOrigin(_ sensitiveFields: SensitiveFields) {
-        let request = self
-        headerFields.removeAll {
-            sensitiveFields.contains($0.name, of: request) || $0.name.canonicalName == "host"
-                || $0.name == .origin
+    /// The same request for another URL: a redirect's target, or another place of the content.
+    ///
+    /// What is secret, or names an origin, stays with its own; `Referer` does not go from https to http.
+    package func moved(to url: URL, keepingBack sensitiveFields: SensitiveFields = SensitiveFields())
+        -> SessionRequest
+    {
+        var next = self
+        next.url = url.inheritingUser(from: self.url)
+        let (former, origin) = (Origin(self.url), Origin(url))
+        if origin != former {
+            next.headerFields.removeAll {
+                sensitiveFields.contains($0.name, of: self) || $0.name.canonicalName == "host"
+                    || $0.name == .origin
+            }
         }
+        if former?.isSecure == true, origin?.isSecure != true { next.headerFields[.referer] = nil }
+        return next
     }
 }
 

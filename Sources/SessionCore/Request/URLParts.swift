@@ -117,7 +117,8 @@ extension URL {
     package init(spoken text: String) throws(SessionError) {
         let ascii = try InternationalHost.ascii(url: text)
         guard let url = URL(string: ascii, encodingInvalidCharacters: false) else {
-            throw SessionError(.badURL, "\(TextQuote(text)) is no http or https URL")
+            let advice = text.contains(" ") ? "write what cannot stand in a URL as %XX, a space as %20" : ""
+            throw SessionError(.badURL, "\(TextQuote(text)) is no http or https URL", advice: advice)
         }
         let parts = URLParts(url)
         guard parts.isWeb else {

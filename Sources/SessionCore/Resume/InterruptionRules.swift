@@ -120,6 +120,25 @@ extension SessionError {
             "the connection was lost (\(sentence)) after the server had answered, and the rest of the answer is missing",
             advice: "ask again; content whose server sends an ETag goes on by itself")
     }
+
+    /// The connection died while the response came, and the server does not send the rest.
+    ///
+    /// - Parameters:
+    ///   - cause: what happened to the connection; nil if it is not known.
+    ///   - status: that of the answer to the question for the rest.
+    package static func restRefused(after cause: String?, status: Int?) -> SessionError {
+        let reason =
+            switch status {
+            case 200: "the content has changed"
+            case 206: "the server sends another part in its place"
+            default: "the server answers the question for it with status \(status ?? 0)"
+            }
+        let why = cause.map { " (\($0))" } ?? ""
+        return SessionError(
+            .networkConnectionLost,
+            "the connection was lost\(why) after the server had answered, and the rest is missing: \(reason)",
+            advice: "ask again for the whole")
+    }
 }
 
 /// What running transfers do when traffic turns to another interface while theirs still works: a cable was

@@ -60,7 +60,7 @@ package struct MirrorRules: Sendable {
         var hasGiven = false
     }
 
-    /// So many cuts are the end of a URL's turn in a round.
+    /// The number of cuts that ends a URL's turn in a round.
     private static let cutLimit = 3
 
     private var mirrors: [Mirror]
@@ -182,19 +182,6 @@ extension MirrorRules {
             receivedBytes: record.receivedBytes, totalBytes: record.totalBytes,
             partialFile: record.partialFile)
         return moved ?? record
-    }
-}
-
-extension SessionRequest {
-    /// The same request for another URL of its content: what is secret, or names an origin, stays with its
-    /// own, as where a redirect leads elsewhere.
-    package func at(_ url: URL) -> SessionRequest {
-        var next = self
-        next.url = url.inheritingUser(from: self.url)
-        let (former, origin) = (Origin(self.url), Origin(url))
-        if origin != former { next.dropWhatIsForItsOrigin(SensitiveFields()) }
-        if former?.isSecure == true, origin?.isSecure != true { next.headerFields[.referer] = nil }
-        return next
     }
 }
 

@@ -6,8 +6,8 @@
 /// When a kept connection ends without an answer, libcurl takes it for one that had ended before and sends
 /// the request again on another, whatever its method; the server may have carried it out all the same
 /// (RFC 9110 §9.2.2). It does so too where the server has refused the stream, and has thus not touched it
-/// (REFUSED_STREAM, RFC 9113 §8.7), and says nowhere which of the two it was. Only on a connection that no
-/// other transfer has used it can be nothing but the refusal.
+/// (REFUSED_STREAM, RFC 9113 §8.7), and says nowhere which of the two it was. On a connection that no other
+/// transfer has used, it was the refusal.
 package struct ResendGuard: Sendable {
     /// libcurl has begun to send the request.
     package private(set) var hasSent = false

@@ -51,13 +51,16 @@ package struct ResumeRules: Sendable {
     ///
     /// `base` brings header fields and options; its URL and method are those of the record. What is secret
     /// and meant for another origin than the record's is left out, and with another method the content.
-    package init(record: ResumeRecord, base: SessionRequest? = nil, isChecked: Bool = false) {
+    package init(
+        record: ResumeRecord, base: SessionRequest? = nil,
+        keepingBack sensitiveFields: SensitiveFields = .init(),
+        isChecked: Bool = false
+    ) {
         self.record = record
         self.isChecked = isChecked
         needsTag = false
         var request = base ?? SessionRequest(url: record.url)
-        if Origin(request.url) != Origin(record.url) { request.dropWhatIsForItsOrigin(SensitiveFields()) }
-        request.url = record.url
+        request = request.moved(to: record.url, keepingBack: sensitiveFields)
         let method = HTTPRequest.Method(record.method) ?? .get
         if request.method != method { request.dropContent() }
         request.method = method

@@ -60,7 +60,8 @@ public enum TaskStep: Sendable {
     case received(SessionResponse)
     /// A part of the content has come; for monitors that get bytes.
     case receivedContent(TransferProgress.Snapshot)
-    /// Nothing of it runs, since its path is gone: a sentence says why. It continues on another one.
+    /// Nothing of it runs, since its path is gone: a sentence says why. It continues on another one, or ends
+    /// with an error where it was sent and must not be sent twice.
     case parked(String)
     /// It continues after that.
     case unparked

@@ -67,13 +67,12 @@ struct ContentRouter {
     ///   - isChallenge: credentials may answer it.
     ///   - sockets: decide about redirects where a socket of this machine was spoken to; nil for the network.
     mutating func route(
-        _ head: SessionResponse, _ facts: ResponseHeadInfo, _ chain: RequestChain, redirectLimit: Int,
+        _ head: SessionResponse, _ facts: ResponseHeadInfo, _ chain: RequestChain,
         isChallenge: Bool, sockets: SocketCalls? = nil
     ) throws(SessionError) -> Route? {
         expected = facts.isEncoded && chain.options.decompressesContent ? nil : facts.length
         if facts.hasLocation {
-            var rules = RedirectRules()
-            rules.limit = redirectLimit
+            let rules = chain.redirectRules
             let decision =
                 sockets?.redirect(chain.request, head, chain.redirects, rules)
                 ?? rules.decide(
@@ -204,6 +203,14 @@ struct ContentRouter {
             return keepInMemory(chain)
         }
         if let error = ResumeRules.unaskedPart(chain.request, head) { throw error }
+        // Before bytes are paid for that could not be kept.
+        let plan = chain.task.plan
+        if let known = plan.destination?.known, known.path != plan.options.partialFile,
+            let obstacle = FileMove.obstacle(to: known)
+        {
+            chain.task.session.events.publish(.downloadMoveFailed(chain.task, obstacle))
+            throw obstacle
+        }
         let new = try resumption.newFile(chain)
         file = new
         try resumption.checkpointNew(head, new, chain, expected: expected)
@@ -228,14 +235,13 @@ struct ContentRouter {
         cause: String?
     ) throws(SessionError) -> Bool {
         guard let given = try? chain.task.plan.head?.current?.get() else { return false }
-        let cause = cause ?? "the connection was lost"
         guard let answer = resumption.answer(head, chain) else {
             // The reader knows the head, and nothing may contradict it.
             let isSame =
                 head.statusCode == given.statusCode
                 && head.value(forHeader: "etag") == given.value(forHeader: "etag")
             if stream.total == 0, isSame { return false }
-            throw SessionError.cutOff("\(cause), and the content cannot be had from the middle on")
+            throw SessionError.restRefused(after: cause, status: head.statusCode)
         }
         switch answer {
         case .append(stream.total, _, let total):
@@ -246,7 +252,7 @@ struct ContentRouter {
             return true
         case .failure(let error): throw error
         case .append, .complete, .restart, .requestWhole:
-            throw SessionError.cutOff("\(cause), and the content has changed")
+            throw SessionError.restRefused(after: cause, status: head.statusCode)
         }
     }
 

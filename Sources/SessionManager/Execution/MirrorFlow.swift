@@ -10,11 +10,13 @@ final class MirrorFlow {
     /// The request's own, then those of ``TaskOptions/mirrors``.
     private let urls: [URL]
     private var rules: MirrorRules
+    private let sensitiveFields: SensitiveFields
 
     init(_ task: SessionTask) {
         let mirrors = task.plan.options.mirrors.map { (try? $0.withASCIIHost) ?? $0 }
         urls = [task.originalRequest.url] + mirrors
         rules = MirrorRules(count: urls.count)
+        sensitiveFields = task.session.configuration.redirects.sensitiveFields
     }
 
     /// An earlier process has left a part of the content, which this URL gave last.
@@ -31,7 +33,7 @@ final class MirrorFlow {
 
     /// The request, which is made for the first URL, at the one that is asked.
     func placed(_ request: SessionRequest) -> SessionRequest {
-        rules.current == 0 ? request : request.at(url)
+        rules.current == 0 ? request : request.moved(to: url, keepingBack: sensitiveFields)
     }
 
     /// A try has failed; nil where the URL is not to blame.

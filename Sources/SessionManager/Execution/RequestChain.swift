@@ -49,6 +49,12 @@ final class RequestChain {
 
     // MARK: Rules that depend on the task
 
+    /// How the session follows redirects; not to plain http with pins, which nothing could be compared with.
+    var redirectRules: RedirectRules {
+        var rules = task.session.configuration.redirects
+        if task.session.policy.pinningMode != .none { rules.followsToInsecure = false }
+        return rules
+    }
     /// Whether the request may be carried out twice.
     var isIdempotent: Bool { task.plan.options.queueing?.values.isIdempotent ?? request.method.isIdempotent }
     /// Whether a checksum shows at the end that the bytes of a download belong together.
@@ -70,7 +76,9 @@ final class RequestChain {
 
     /// The rules for continuing the content of a record with the current request.
     func rules(toContinue record: ResumeRecord) -> ResumeRules {
-        ResumeRules(record: record, base: request, isChecked: isChecked)
+        ResumeRules(
+            record: record, base: request, keepingBack: task.session.configuration.redirects.sensitiveFields,
+            isChecked: isChecked)
     }
 
     /// The rules for the response to the current request, which asks for missing bytes.

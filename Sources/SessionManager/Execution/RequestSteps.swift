@@ -274,8 +274,7 @@ final class RequestSteps {
         if head.statusCode == 421, chain.receivedMisdirection() { return (ContentRouter.discarding, nil) }
         task.setResponse(head)
         let decision = try content.route(
-            head, facts, chain, redirectLimit: task.session.configuration.maximumRedirects,
-            isChallenge: chain.isChallenge(head, engine), sockets: transfer?.route?.calls)
+            head, facts, chain, isChallenge: chain.isChallenge(head, engine), sockets: transfer?.route?.calls)
         switch decision {
         case .sink(let sink)?: return (sink, nil)
         case .ask(.redirect(let proposed, let rules))?:

@@ -37,7 +37,7 @@ struct AnswerSerializer<Value: Decodable & Sendable>: ResponseSerializer {
     static func missing(failingURL: URL?) -> SessionError {
         SessionError(
             .cannotParseResponse, "the response has no content, and a \(Value.self) was expected",
-            advice: "use data(_:_:parameters:headers:options:) where there may be none",
+            advice: "expect an EmptyResponse, or use data(_:_:…), where there may be none",
             domain: .responseSerialization, failingURL: failingURL)
     }
 }

@@ -9,6 +9,17 @@ extension HTTPSessionManager {
     /// AFNetworking's way to make a manager.
     @available(*, unavailable, message: "make one and keep it: `try HTTPSessionManager(baseURL: …)`")
     public static func manager() -> HTTPSessionManager? { nil }
+
+    /// AFNetworking's monitor of the network.
+    @available(
+        *, unavailable,
+        message: "use `ReachabilityManager.shared`; requests wait for the network by themselves (`queue`)"
+    )
+    public var reachabilityManager: Never? { nil }
+
+    /// AFNetworking's way to end the session.
+    @available(*, unavailable, message: "use `invalidate(cancellingTasks:resettingSession:)`")
+    public func invalidateSessionCancelingTasks(_ cancels: Bool?, resetSession: Bool = false) {}
 }
 
 // AFNetworking's block setters, by their names in Objective-C and in Swift.

@@ -72,8 +72,9 @@ public struct SessionConfiguration: Sendable, Equatable, Codable, Configurable {
     public var maximumDownloadBytesPerSecond: Int64?
     /// The most bytes of bodies a second that all transfers of the session send together; nil for no limit.
     public var maximumUploadBytesPerSecond: Int64?
-    /// How many redirects a task follows; 16.
-    public var maximumRedirects = 16
+    /// How redirects are followed, and which fields beside the usual secrets no other origin gets: neither
+    /// the target of a redirect nor a mirror (``TaskOptions/mirrors``).
+    public var redirects = RedirectRules()
 
     /// The defaults.
     public init() {}

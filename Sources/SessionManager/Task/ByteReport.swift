@@ -42,7 +42,7 @@ final class ByteReport: Sendable {
 
     // MARK: What happens, on the loop's thread
 
-    /// So much of the body has gone by now.
+    /// The number of bytes of the body that have been sent.
     func sent(_ progress: TransferProgress.Snapshot, of task: SessionTask) {
         guard hearsOfBytes else { return }
         add(to: task) { state in

@@ -13,9 +13,14 @@ public struct DownloadDestination: Sendable, Equatable {
     /// is computed by the OpenSSL below libcurl, of the content as it is written to the file: where a server
     /// compresses it, of what comes out.
     public var sha256: String?
-    /// Whether missing directories are made; no.
+    /// Whether missing directories are made; no: the task fails then.
+    ///
+    /// It fails before it receives the content, where the destination is known beforehand.
     public var createsDirectories: Bool
     /// Whether an existing file is replaced, at once and as a whole (rename(2)); no: the task fails then.
+    ///
+    /// It fails before it receives the content, where the destination is known beforehand and the file is
+    /// there already.
     public var replacesExisting: Bool
 
     /// A destination.
@@ -35,12 +40,14 @@ public struct DownloadDestination: Sendable, Equatable {
 /// A type instead of a closure: a trailing closure is always the completion block.
 public struct DownloadPlacement: Sendable {
     let choose: @Sendable (_ temporaryPath: String, SessionResponse) -> DownloadDestination?
+    /// The destination, where it does not depend on the content.
+    var known: DownloadDestination?
     /// Whether it is known beforehand that a checksum is compared.
-    var isChecked = false
+    var isChecked: Bool { known?.sha256 != nil }
 
     /// This destination.
     public static func file(_ destination: DownloadDestination) -> DownloadPlacement {
-        DownloadPlacement(choose: { _, _ in destination }, isChecked: destination.sha256 != nil)
+        DownloadPlacement(choose: { _, _ in destination }, known: destination)
     }
 
     /// This path, where nothing may be yet.

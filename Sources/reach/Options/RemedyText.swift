@@ -7,7 +7,7 @@ extension SessionError {
     /// The advice, with this program's options in place of the library's settings.
     var spokenAdvice: String {
         switch remedy ?? (underlying as? TrustRefusal)?.remedy {
-        case nil: advice
+        case nil, .freeSpace: advice
         case .longerSilence, .longerFirstByte:
             "see whether the server is overloaded, or give it longer (--max-time)"
         case .longerTask: "try again, or give it longer (--max-time)"

@@ -63,6 +63,9 @@ struct CompositionTests {
         #expect(error?.code == .cannotParseResponse)
         #expect(error?.message.contains("a.count") == true)
         #expect(error?.underlying is DecodingError)
+        let broken = serializer.serialize(Data(text: #"{"a":{"count"#), response: response).error
+        #expect(broken?.code == .cannotParseResponse)
+        #expect(broken?.message.contains("line 1, column") == true, "\(String(describing: broken))")
     }
 
     @Test(

@@ -68,7 +68,7 @@ struct WholeManagerTests {
     func configurable() throws {
         #expect(TaskOptions { $0.lane = "a" }.lane == "a")
         #expect(RequestQueue.Settings { $0.settleTime = .zero }.settleTime == .zero)
-        #expect(SessionConfiguration { $0.maximumRedirects = 3 }.maximumRedirects == 3)
+        #expect(SessionConfiguration { $0.redirects.limit = 3 }.redirects.limit == 3)
         #expect(SecurityPolicy { $0.minimumTLSVersion = .tls1_3 }.minimumTLSVersion == .tls1_3)
         #expect(RequestOptions { $0.handlesCookies = false }.handlesCookies == false)
         #expect(RequestOptionChanges { $0.handlesCookies = false }.handlesCookies == false)

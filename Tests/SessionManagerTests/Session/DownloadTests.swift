@@ -53,6 +53,8 @@ struct DownloadTests {
         #expect(end.error?.code == .cannotMoveFile)
         #expect(end.object == nil)
         #expect(end.response?.statusCode == 200)
+        // Before the content was received.
+        #expect(end.error?.message.hasPrefix("cannot put a file at \(path)") == true)
         #expect(await task.outcome().filePath == nil)
         for await event in events {
             guard case .downloadMoveFailed(let failed, let error) = event else { continue }

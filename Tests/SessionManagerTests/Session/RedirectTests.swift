@@ -24,7 +24,7 @@ struct RedirectTests {
 
     @Test("a circle of redirects ends with an error")
     func circle() async throws {
-        let lab = try await Lab { $0.maximumRedirects = 5 }
+        let lab = try await Lab { $0.redirects.limit = 5 }
         let end = try await lab.run(lab.request("/redirect/6"))
         #expect(end.error?.code == .tooManyRedirects)
         #expect(try await lab.run(lab.request("/redirect/5")).error == nil)

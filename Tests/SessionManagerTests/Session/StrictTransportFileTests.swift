@@ -41,6 +41,19 @@ struct StrictTransportFileTests: AnsweredHosts {
         #expect(try HSTSStore(file: folder("hsts")).hosts == [])
     }
 
+    @Test("forgetting all hosts leaves the preloaded ones, in memory and in the file")
+    func forgettingAll() async throws {
+        let folder = try ScratchFolder()
+        let lines = ["a.example \"unlimited\"", ".b.example \"unlimited\""]
+        try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: folder("hsts")))
+        let store = try HSTSStore(file: folder("hsts"), preloaded: ["c.example"])
+        #expect(store.hosts == [".b.example", "a.example", "c.example"])
+        store.forgetAll()
+        #expect(store.hosts == ["c.example"])
+        try await store.flush()
+        #expect(try HSTSStore(file: folder("hsts")).hosts == [])
+    }
+
     @Test(
         "API-471 A file that cannot be read is an error which says so; one that cannot be written keeps the rest"
     )

@@ -69,7 +69,7 @@ extension BodyReader {
 
 /// What a reader had.
 public enum BodyRead: Sendable, Equatable {
-    /// So many bytes were written, at least one.
+    /// The number of bytes written, at least one.
     case bytes(Int)
     /// The body is complete.
     case end

@@ -32,7 +32,15 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Validati
         do {
             return try decoder.decode(Value.self, from: data)
         } catch {
+            // Foundation's decoder does not say where content stops to be JSON.
+            if decoder is JSONDecoder { try checkSyntax(data) }
             throw .unreadable("the content is no \(Value.self): \(reason(error))", underlying: error)
+        }
+    }
+
+    private func checkSyntax(_ data: Data) throws(SessionError) {
+        do { _ = try JSONValue(parsing: data) } catch {
+            throw .unreadable("the content is no JSON: \(error)", underlying: error)
         }
     }
 

@@ -73,7 +73,7 @@ public struct ResponseValidation: Sendable, Equatable, Codable {
         return SessionError(
             .cannotDecodeContentData, "Request failed: unacceptable content-type: \(received)",
             advice: "accepted are \(accepted.isEmpty ? "none" : accepted); "
-                + "if the server is right, add its type to the serializer's acceptableContentTypes",
+                + "if the server is right, add its type to the serializer's acceptableContentTypes, and set that responseSerializer",
             domain: .responseSerialization, failingURL: response.url, response: response, data: data,
             acceptableContentTypes: ranges)
     }

@@ -8,7 +8,9 @@ public import FoundationEssentials
 /// with at least TLS 1.2. Pins narrow that down:
 ///
 ///     var policy = try SecurityPolicy(pins: "sha256//…", "sha256//…")  // the key in use, and a backup
-///     let policy = try SecurityPolicy(pinningMode: .certificate, certificatesInFile: "/etc/device/ca.pem")
+///     let policy = try SecurityPolicy(pinningMode: .certificate, certificatesInFile:
+///     "/etc/device/server.pem")
+///     policy.trustRoots = .systemAnd(.file("/etc/device/ca.pem"))  // an authority of your own
 ///
 /// What is checked, in this order:
 /// 1. Invalid certificates allowed, names validated, nothing pinned: refused, as a name alone proves nothing.

@@ -17,6 +17,18 @@ enum FileMove {
         }
     }
 
+    /// Why a file cannot be put there, as far as it can be known before; nil if nothing hinders it.
+    static func obstacle(to destination: DownloadDestination) -> SessionError? {
+        let path = destination.path
+        var status = stat()
+        if !destination.replacesExisting, lstat(path, &status) == 0 {
+            return FileFailure.cannotPutFile(path, EEXIST)
+        }
+        guard !destination.createsDirectories else { return nil }
+        let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+        return access("\(folder).", W_OK | X_OK) == 0 ? nil : FileFailure.cannotPutFile(path, errno)
+    }
+
     private static func perform(_ source: String, _ destination: DownloadDestination) throws(SessionError) {
         let path = destination.path
         if destination.createsDirectories { try createDirectories(for: path) }
