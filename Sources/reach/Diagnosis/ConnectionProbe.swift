@@ -53,48 +53,10 @@ enum ConnectionProbe {
             }
             // On failure the error remains, without its sender.
             _ = clinux_queue_icmp_errors(socket, isIPv4 ? AF_INET : AF_INET6)
-            let bytes = address.bytes
-            let result: Int32
-            if isIPv4 {
-                var to = sockaddr_in()
-                to.sin_family = sa_family_t(AF_INET)
-                to.sin_port = in_port_t(UInt16(clamping: port).bigEndian)
-                withUnsafeMutableBytes(of: &to.sin_addr) { $0.copyBytes(from: bytes) }
-                result = Self.connect(socket, &to)
-            } else {
-                var to = sockaddr_in6()
-                to.sin6_family = sa_family_t(AF_INET6)
-                to.sin6_port = in_port_t(UInt16(clamping: port).bigEndian)
-                withUnsafeMutableBytes(of: &to.sin6_addr) { $0.copyBytes(from: bytes) }
-                result = Self.connect(socket, &to)
-            }
+            let result = PeerAddress(address: address, port: UInt16(clamping: port)).connect(socket)
             let failure = errno
-            source = Self.source(of: socket)
+            source = PeerAddress.near(socket)?.address
             if result == 0 { finish(after: .zero) } else if failure != EINPROGRESS { fail(failure) }
-        }
-
-        private static func connect<Address>(_ socket: Int32, _ address: inout Address) -> Int32 {
-            let length = socklen_t(MemoryLayout<Address>.size)
-            return withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(socket, $0, length) }
-            }
-        }
-
-        private static func source(of socket: Int32) -> IPAddress? {
-            var name = sockaddr_storage()
-            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-            let result = withUnsafeMutablePointer(to: &name) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
-            }
-            guard result == 0 else { return nil }
-            let family = Int32(name.ss_family)
-            return withUnsafeBytes(of: &name) { bytes in
-                switch family {
-                case AF_INET: IPAddress(bytes: Array(bytes[4..<8]))
-                case AF_INET6: IPAddress(bytes: Array(bytes[8..<24]))
-                default: nil
-                }
-            }
         }
 
         /// The ICMP message that ended the attempt, if any.

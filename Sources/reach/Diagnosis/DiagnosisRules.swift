@@ -86,6 +86,7 @@ enum DiagnosisRules {
             return .failed(
                 .name, "no name server is configured",
                 try: "add one to /etc/resolv.conf, or have DHCP bring it")
+        case .noAnswer where !seen.refusals.isEmpty: return refused(seen.refusals)
         case .noAnswer:
             return .failed(
                 .name, "no name server answers (\(servers))",
@@ -97,6 +98,23 @@ enum DiagnosisRules {
                 .name, "looking up \(seen.name) failed: \(words)",
                 try: "see /etc/nsswitch.conf and /etc/resolv.conf")
         }
+    }
+
+    /// Name servers that answer, and not with an address (RFC 1035 §4.1.1).
+    private static func refused(_ refusals: [NameServerRefusal]) -> Finding {
+        let sentence = refusals.map { refusal in
+            switch refusal.code {
+            case 2: "\(refusal.server) finds no answer itself (SERVFAIL)"
+            case 5: "\(refusal.server) refuses to answer this device (REFUSED)"
+            default: "\(refusal.server) answers with error \(refusal.code)"
+            }
+        }.joined(separator: ", ")
+        let isRefused = refusals.contains { $0.code == 5 }
+        return .failed(
+            .name, "the name server \(sentence)",
+            try: isRefused
+                ? "have it answer this device, or use another name server"
+                : "look whether it reaches other name servers, or use another")
     }
 
     // MARK: Connections

@@ -5,6 +5,7 @@ import CLinux
 import EventLoop
 import Glibc
 import Reachability
+import ReachabilityCore
 import Synchronization
 
 /// Looks up one name with getaddrinfo(3), as other programs do, but for ten seconds at most.
@@ -34,9 +35,39 @@ enum NameProbe {
         } else if let failure = shortage() {
             throw cannotLookUp(name, failure)
         }
-        return NameObservation(
+        var seen = NameObservation(
             name: name, outcome: answer.withLock { $0 } ?? .noAnswer, took: Clock.monotonic - began,
             servers: servers())
+        // getaddrinfo(3) reports a server that refuses as one that is silent.
+        if seen.outcome == .noAnswer {
+            seen.refusals = seen.servers.prefix(mostServers).compactMap { refusal(of: name, by: $0) }
+        }
+        return seen
+    }
+
+    // As many as the resolver asks (MAXNS, resolv.conf(5)).
+    private static let mostServers = 3
+    private static let patience: Int32 = 1_000
+
+    /// Asks one server for the IPv4 address of a name, for a second; nil if it is silent, or has an answer.
+    private static func refusal(of name: String, by server: String) -> NameServerRefusal? {
+        guard let address = IPAddress(server),
+            let question = DNSMessage.question(name, .ipv4, id: .random(in: 0...UInt16.max))
+        else { return nil }
+        let kind = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let number = socket(address.family == .ipv4 ? AF_INET : AF_INET6, kind, 0)
+        guard number >= 0 else { return nil }
+        let descriptor = OwnedDescriptor(adopting: number)
+        guard PeerAddress(address: address, port: 53).connect(descriptor.number) == 0,
+            send(descriptor.number, question, question.count, 0) == question.count
+        else { return nil }
+        var waiting = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+        guard poll(&waiting, 1, patience) == 1 else { return nil }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = recv(descriptor.number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        guard count > 0, let code = DNSMessage.code(Array(buffer[..<count]), to: question), code != 0
+        else { return nil }
+        return NameServerRefusal(server: server, code: code)
     }
 
     /// The lack of descriptors that getaddrinfo(3) reports as a missing name; nil if there are enough.

@@ -18,6 +18,14 @@ struct NameObservation: Sendable, Equatable {
     var took: Duration
     /// The configured name servers (resolv.conf(5)).
     var servers: [String]
+    /// Those that answer with an error where no address was found, with its code (RCODE, RFC 1035 §4.1.1).
+    var refusals: [NameServerRefusal] = []
+}
+
+/// A name server that answers, and not with an address.
+struct NameServerRefusal: Sendable, Equatable {
+    var server: String
+    var code: UInt8
 }
 
 /// The result of connecting to one address.

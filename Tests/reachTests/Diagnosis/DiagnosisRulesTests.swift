@@ -30,6 +30,22 @@ struct DiagnosisRulesTests {
         #expect(name(.noAnswer).sentence == "no name server answers (192.0.2.53)")
     }
 
+    @Test(
+        "FLD-107 a name server that answers with an error is not called silent",
+        arguments: [
+            (5, "the name server 192.0.2.53 refuses to answer this device (REFUSED)", "answer this device"),
+            (2, "the name server 192.0.2.53 finds no answer itself (SERVFAIL)", "other name servers"),
+            (4, "the name server 192.0.2.53 answers with error 4", "use another"),
+        ] as [(UInt8, String, String)])
+    func refusingServer(code: UInt8, sentence: String, advice: String) {
+        var seen = NameObservation(
+            name: "updates.example.com", outcome: .noAnswer, took: .zero, servers: ["192.0.2.53"])
+        seen.refusals = [NameServerRefusal(server: "192.0.2.53", code: code)]
+        let finding = DiagnosisRules.name(seen)
+        #expect(finding.verdict == .failed && finding.sentence == sentence)
+        #expect(finding.advice.contains(advice))
+    }
+
     @Test("UPL-249 the doctor says in one sentence what the path costs, and nothing where it is free")
     func cost() {
         func sentence(_ cost: NetworkCost) -> String? {

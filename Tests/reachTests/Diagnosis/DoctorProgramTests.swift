@@ -213,6 +213,30 @@ struct DoctorProgramTests {
         server.terminate()
     }
 
+    @Test("FLD-107 a name server that refuses")
+    func refusingServer() async throws {
+        let lab = try await NetworkLab(.f1)
+        let script = """
+            import socket
+            s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            s.bind(("10.0.0.1", 53))
+            print("ready", flush=True)
+            while True:
+                question, peer = s.recvfrom(4096)
+                s.sendto(question[:2] + b"\\x81\\x85" + question[4:], peer)
+            """
+        let server = try await lab.far.start(["/usr/bin/python3", "-B", "-c", script])
+        try #require(await server.output.wait(forCount: 1).first == "ready")
+        let end = try await doctor(
+            lab, "http://www.example.org/",
+            files: ["/etc/resolv.conf": "nameserver 10.0.0.1\noptions timeout:1 attempts:1"])
+        #expect(end.status == .exited(1))
+        #expect(
+            end.text.contains("cause: the name server 10.0.0.1 refuses to answer this device (REFUSED)"),
+            "\(end.text)")
+        server.terminate()
+    }
+
     @Test("IPv6 is broken, IPv4 works")
     func brokenIPv6() async throws {
         let (lab, server) = try await lab(.f1f6)

@@ -30,7 +30,8 @@ struct Get: ParsableCommand {
 
             Exit codes: 0 fetched; 2 timed out; 4 the server refuses with a status such as 404; 5 the server's fault: a \
             status such as 503, or no proper HTTP; 6 no connection, or it broke; 7 TLS fails, or no pin fits; 8 wrong \
-            checksum; 64 wrong usage; 69 libcurl is missing; 74 a file cannot be read or written; 130 interrupted.
+            checksum; 64 wrong usage; 69 libcurl is missing; 74 a file cannot be read or written; 130 interrupted. \
+            A reader of standard output that leaves early is no error.
 
             Examples:
               reach get https://example.com/firmware.bin -O --resume

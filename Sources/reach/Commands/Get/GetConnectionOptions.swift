@@ -64,7 +64,7 @@ struct GetConnectionOptions: ParsableArguments {
     @Option(
         name: .customLong("retry"),
         help: ArgumentHelp(
-            "Try so often again after a cut, no connection, or 408, 429, 500, 502, 503 or 504, and wait as Retry-After wants. (default: 5 times after a cut whose rest can be asked for, else never; 0 for never)",
+            "Try so often again after a cut, no connection, or 408, 429, 500, 502, 503 or 504, and wait as Retry-After wants, up to 10 minutes. (default: 5 times after a cut whose rest can be asked for, else never; 0 for never)",
             valueName: "count"),
         transform: Value.retries)
     var retryCount: Int?

@@ -37,7 +37,7 @@ struct GetManyOptions: ParsableArguments {
         transform: Value.url)
     var mirrors: [URL] = []
 
-    /// So many at once unless said.
+    /// The default number of transfers at once.
     static let usualParallel = 3
 
     /// Refuses a folder that is not there.

@@ -74,7 +74,7 @@ struct GetContentOptions: ParsableArguments {
         throw ValidationError(
             Self.lastPart(url).utf8.count > Self.longestName
                 ? "the last part of the URL's path is too long for the name of a file; give one with -o."
-                : "the URL's path ends without a name; give one with -o.")
+                : "the URL's path ends without a name for a file; give one with -o.")
     }
 
     /// The last part of the path, decoded, if it can be the name of a file.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import FoundationEssentials
 import Glibc
 import Reachability
+import ReachabilityCore
 import SessionManager
 
 /// Carries out one `reach get` and reports the result.
@@ -237,7 +239,8 @@ struct GetTransfer: Sendable {
         case .doNotRetry, .doNotRetryWithError, nil: throw refusal
         }
         if let limit = request.options.timeouts.total, meter.elapsed + delay > limit { throw refusal }
-        do { try await Task.sleep(for: delay) } catch {
+        let pause = min(delay, .seconds(365 * 86_400)).inNanoseconds
+        guard let reactor = try? Reactor.shared, await reactor.sleep(until: Reactor.now + pause) else {
             throw SessionError(.cancelled, "the transfer was cancelled")
         }
     }

@@ -61,7 +61,7 @@ struct QueueList: ParsableCommand {
     var after: OutboxID?
 
     @Option(
-        name: .customLong("limit"), help: ArgumentHelp("So many at most.", valueName: "n"),
+        name: .customLong("limit"), help: ArgumentHelp("The most entries.", valueName: "n"),
         transform: Value.count)
     var limit = 100
 
