@@ -34,12 +34,12 @@ public final class ManualClock: Clock, Sendable {
 
     fileprivate struct State {
         var sleepers: [Int: Sleeper] = [:]
-        /// Sleeps that were cancelled before they began.
-        var cancelled: Set<Int> = []
+        /// Sleeps that have not begun; one that is cancelled before is removed.
+        var starting: Set<Int> = []
         var next = 0
         var reactor: Reactor?
         /// Wait for a number of sleepers.
-        var watchers: [(count: Int, continuation: AsyncStream<Void>.Continuation)] = []
+        var watchers: [Int: (count: Int, continuation: AsyncStream<Void>.Continuation)] = [:]
     }
 
     private let time = ManualTime()
@@ -60,14 +60,14 @@ public final class ManualClock: Clock, Sendable {
     ///
     /// - Throws: `CancellationError`.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        let (due, number) = (start + deadline.nanoseconds, state.withLock { $0.newNumber() })
+        let (due, number) = (start + deadline.nanoseconds, state.withLock { $0.newSleep() })
         let isDone = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let result: Bool? = state.withLock { state in
-                    if state.cancelled.remove(number) != nil { return false }
+                    guard state.starting.remove(number) != nil else { return false }
                     if due <= time.now { return true }
                     state.sleepers[number] = Sleeper(deadline: due, continuation: continuation)
-                    for watcher in state.watchers where watcher.count <= state.sleepers.count {
+                    for watcher in state.watchers.values where watcher.count <= state.sleepers.count {
                         watcher.continuation.finish()
                     }
                     return nil
@@ -76,9 +76,8 @@ public final class ManualClock: Clock, Sendable {
             }
         } onCancel: {
             let sleeper = state.withLock { state in
-                let sleeper = state.sleepers.removeValue(forKey: number)
-                if sleeper == nil { state.cancelled.insert(number) }
-                return sleeper
+                state.starting.remove(number)
+                return state.sleepers.removeValue(forKey: number)
             }
             sleeper?.continuation.resume(returning: false)
         }
@@ -106,12 +105,14 @@ public final class ManualClock: Clock, Sendable {
     /// - Throws: ``ExpectationFailure`` where that does not come about in time (not by this clock).
     public func waitForSleepers(_ count: Int = 1, within limit: Duration = .seconds(30)) async throws {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
-        let isThere = state.withLock { state in
-            if state.sleepers.count >= count { return true }
-            state.watchers.append((count, continuation))
-            return false
+        let number: Int? = state.withLock { state in
+            if state.sleepers.count >= count { return nil }
+            let number = state.newNumber()
+            state.watchers[number] = (count, continuation)
+            return number
         }
-        if isThere { return }
+        guard let number else { return }
+        defer { state.withLock { _ = $0.watchers.removeValue(forKey: number) } }
         let alarm = Task {
             try await Task.sleep(for: limit)
             continuation.yield()
@@ -161,6 +162,12 @@ extension ManualClock.State {
     fileprivate mutating func newNumber() -> Int {
         next += 1
         return next
+    }
+
+    fileprivate mutating func newSleep() -> Int {
+        let number = newNumber()
+        starting.insert(number)
+        return number
     }
 }
 

@@ -203,7 +203,7 @@ final class WebSocketChannel: Sendable {
         }
     }
 
-    /// So much has left.
+    /// Records that bytes have been sent.
     func sent(_ bytes: Int) {
         guard bytes > 0 else { return }
         change(waking: [.room]) { $0.unsentBytes -= bytes }

@@ -9,7 +9,7 @@ import SessionManager
 final class WebSocketLine {
     /// What one system call reads and writes at most: a record of TLS.
     private static let pieceSize = 16 << 10
-    /// So much is read before others have their turn.
+    /// The most bytes that are read in one turn of the loop.
     private static let turnSize = 1 << 20
 
     private let reactor: Reactor

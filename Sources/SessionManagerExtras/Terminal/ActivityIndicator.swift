@@ -59,9 +59,9 @@ public final class ActivityIndicator: Sendable {
     /// How many running tasks and other activities there are.
     public var activityCount: Int { state.withLock { $0.machine.count } }
 
-    /// Something begins that is no task of a manager.
+    /// Begins an activity that is no task of a manager.
     public func increment() { change { $0.incremented() } }
-    /// Such a thing is over; without effect where there is none.
+    /// Ends one such activity; ignored if none runs.
     public func decrement() { change { $0.decremented() } }
 
     /// Counts the running tasks of a manager, for as long as this object lives.

@@ -78,6 +78,8 @@ package struct StoredCookie: Sendable, Equatable {
             case "httponly": isHidden = true
             case "domain":
                 let domain = text.hasPrefix(".") ? String(text.dropFirst()) : text
+                // An empty one counts as none (RFC 6265 §5.2.3).
+                guard !domain.isEmpty else { continue }
                 guard target.host == domain.lowercased() || target.host.hasSuffix(".\(domain.lowercased())")
                 else {
                     return nil

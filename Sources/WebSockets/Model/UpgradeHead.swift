@@ -2,7 +2,7 @@
 
 /// Gathers the head of a server's answer to an upgrade, and knows how much content follows one that refuses.
 package struct UpgradeHead: Sendable {
-    /// So much of a refusal's content is read.
+    /// The most bytes of a refusal's content that are read.
     private static let contentLimit: Int64 = 64 << 10
 
     /// The longest head that is accepted.

@@ -18,7 +18,7 @@ package struct WebSocketDecoder: ~Copyable, Sendable {
     private enum Step {
         case start
         case length
-        /// So many bytes of a long length are still to come.
+        /// The number of bytes of a long length that are still to come.
         case longLength(Int)
         case content
         case ended
