@@ -59,6 +59,7 @@ struct StoredCookieTests {
             ("a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "example.com\tFALSE\t/live\tFALSE\t1\ta\t1"),
             ("a=1; Domain=com", "example.com\tFALSE\t/live\tFALSE\t0\ta\t1"), ("a=1; Domain=other.com", nil),
             ("a=1; Domain=.example.com", "example.com\tFALSE\t/live\tFALSE\t0\ta\t1"), ("=1", nil),
+            ("a=1; Domain=", "example.com\tFALSE\t/live\tFALSE\t0\ta\t1"),
             ("a", nil),
             ("a=1\t2", nil),
         ] as [(String, String?)])
