@@ -98,7 +98,12 @@ struct ReportLines: ~Copyable, Sendable {
     }
 
     /// Stores the links, for a later line about the internet: they change without an update of the path too.
-    mutating func remember(_ links: [LinkReport]) { last?.links = links }
+    mutating func remember(_ links: [LinkReport]) {
+        // In two steps: assigned through the optional, Swift 6.3 leaks the former links.
+        guard var update = last.take() else { return }
+        update.links = links
+        last = update
+    }
 
     /// Writes the ``line`` for what a running service reports of the internet, if it sees the same network.
     ///
