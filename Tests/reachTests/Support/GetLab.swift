@@ -46,18 +46,25 @@ final class GetLab: Sendable {
 
     /// Runs `reach get` on a terminal of its own, which is its output, its errors and its `/dev/tty`.
     ///
-    /// Everything it writes is read: script(1) stops reading 10 ms after its program has ended. A read that
-    /// fails is repeated, because one that saw nothing and then the end has missed what came in between
-    /// (n_tty_read(), drivers/tty/n_tty.c).
+    /// Everything it writes is read: script(1) stops reading 10 ms after its program has ended, and a
+    /// terminal that its last program closes ends before all of it was passed on (tty_flip_buffer_push(),
+    /// drivers/tty/tty_buffer.c). So it stays open, and a mark is written behind the program's last byte.
     ///
     /// - Parameter kind: the value of `TERM`.
     func terminal(_ arguments: [String], kind: String = "xterm") async throws -> Result {
         let spawn = """
-            import os, pty, sys
-            def read(terminal):
-                try: return os.read(terminal, 1024)
-                except OSError: return os.read(terminal, 1024)
-            sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], read)))
+            import fcntl, os, pty, subprocess, sys, termios, threading
+            # The terminal stays open here: closed by the program alone, it may lose what was written last.
+            terminal, program = pty.openpty()
+            def lead():
+                os.setsid()
+                fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+            child = subprocess.Popen(sys.argv[1:], stdin=program, stdout=program, stderr=program, preexec_fn=lead)
+            end, said = b"\\0end\\0", b""
+            threading.Thread(target=lambda: (child.wait(), os.write(program, end))).start()
+            while not said.endswith(end): said += os.read(terminal, 1024)
+            os.write(1, said[:-len(end)])
+            sys.exit(child.returncode)
             """
         return try await shell(
             "TERM=\(kind) exec /usr/bin/python3 -B -c '\(spawn)' \"$@\"", arguments)
