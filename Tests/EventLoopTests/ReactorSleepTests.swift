@@ -16,8 +16,7 @@ import Testing
 
     @Test func sleep_EndsWithItsTask() async throws {
         let reactor = try Reactor(name: "test")
-        let task = Task { await reactor.sleep(until: .max) }
-        while try await reactor.result(of: { reactor.holdings.timers }) == 0 { await Task.yield() }
+        let task = try await sleeper(on: reactor)
         task.cancel()
         #expect(await task.value == false)
         #expect(try await reactor.result { reactor.holdings.timers } == 0)
@@ -32,10 +31,16 @@ import Testing
 
     @Test func sleep_EndsWithItsLoop() async throws {
         let reactor = try Reactor(name: "test")
-        let task = Task { await reactor.sleep(until: .max) }
-        while try await reactor.result(of: { reactor.holdings.timers }) == 0 { await Task.yield() }
+        let task = try await sleeper(on: reactor)
         reactor.stop()
         #expect(await task.value == false)
         #expect(await reactor.sleep(until: .max) == false)
+    }
+
+    /// A task that sleeps without end, once its timer is set.
+    private func sleeper(on reactor: Reactor) async throws -> Task<Bool, Never> {
+        let task = Task { await reactor.sleep(until: .max) }
+        while try await reactor.result(of: { reactor.holdings.timers }) == 0 { await Task.yield() }
+        return task
     }
 }

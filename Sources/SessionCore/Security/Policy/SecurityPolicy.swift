@@ -8,8 +8,7 @@ public import FoundationEssentials
 /// with at least TLS 1.2. Pins narrow that down:
 ///
 ///     var policy = try SecurityPolicy(pins: "sha256//…", "sha256//…")  // the key in use, and a backup
-///     let policy = try SecurityPolicy(pinningMode: .certificate, certificatesInFile:
-///     "/etc/device/server.pem")
+///     policy = try SecurityPolicy(pinningMode: .certificate, certificatesInFile: "/etc/device/server.pem")
 ///     policy.trustRoots = .systemAnd(.file("/etc/device/ca.pem"))  // an authority of your own
 ///
 /// What is checked, in this order:
