@@ -11,7 +11,9 @@ package final class Service {
     private enum Phase { case idle, running, stopping, ended }
 
     package let context: ServiceContext
+    /// In the order of changes.
     private let components: [any ServiceComponent]
+    /// Those that have started and not ended.
     private var begun: [any ServiceComponent] = []
     private var phase = Phase.idle
     private var observations: [ReachabilityObservation] = []
@@ -25,7 +27,7 @@ package final class Service {
     package static let stopLimit: Duration = .milliseconds(1500)
 
     /// - Parameters:
-    ///   - components: in the order of their start and of changes; those that readiness depends on last.
+    ///   - components: in the order of changes, which is that of their start but for those that start first.
     ///   - configuration: the configuration that they were made from.
     ///   - reread: reads the configuration again; nil without a source.
     package init(
@@ -46,7 +48,7 @@ package final class Service {
         guard phase == .idle else { return }
         phase = .running
         context.internetFound = { [weak self] in self?.found($0) }
-        for component in components {
+        for component in components.filter(\.startsFirst) + components.filter({ !$0.startsFirst }) {
             do throws(ServiceError) {
                 try component.start(context)
                 begun.append(component)
@@ -85,7 +87,7 @@ package final class Service {
         change.portal = context.portal
         if change.event == .status { context.statusChanges += 1 }
         context.current = change
-        for component in begun { component.statusChanged(change) }
+        for component in components { component.statusChanged(change) }
     }
 
     /// Other links come and go without a change of the path in use.
@@ -93,7 +95,7 @@ package final class Service {
         guard phase == .running, var change = context.current, change.links != links else { return }
         change.links = links
         context.current = change
-        for component in begun { component.linksChanged(change) }
+        for component in components { component.linksChanged(change) }
     }
 
     private func found(_ findings: InternetFindings?) {
@@ -116,14 +118,14 @@ package final class Service {
         guard !isSame else { return }
         change.isInternet = true
         change.changedUplinks = changed
-        for component in begun { component.internetChanged(change) }
+        for component in components { component.internetChanged(change) }
     }
 
     /// SIGHUP.
     package func reload() {
         guard phase == .running else { return }
         readAgain()
-        for component in begun { component.reload(configuration) }
+        for component in components { component.reload(configuration) }
     }
 
     /// Applies a changed configuration; an invalid one changes nothing.
@@ -153,7 +155,7 @@ package final class Service {
             .notice,
             "monitor: \(counters.events) events, \(counters.evaluations) evaluations, \(counters.overruns) overruns"
         )
-        for component in begun {
+        for component in components {
             if let line = component.stateLine { context.log(.notice, "\(component.name): \(line)") }
         }
     }
@@ -178,7 +180,7 @@ package final class Service {
             finish()
         }
         // In reverse order, since a component may need those before it.
-        for component in begun.reversed() {
+        for component in components.reversed() where begun.contains(where: { $0 === component }) {
             component.stop { [self] in
                 begun.removeAll { $0 === component }
                 if begun.isEmpty { finish() }

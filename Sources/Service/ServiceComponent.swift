@@ -10,6 +10,10 @@ package import ServiceCore
 package protocol ServiceComponent: AnyObject {
     /// A short name, for the log.
     var name: String { get }
+    /// Whether it starts before the others, because it fails where another service runs.
+    ///
+    /// The others then leave the files of that service as they are.
+    var startsFirst: Bool { get }
 
     /// Starts, before the first status is known.
     ///
@@ -39,6 +43,7 @@ package protocol ServiceComponent: AnyObject {
 }
 
 extension ServiceComponent {
+    package var startsFirst: Bool { false }
     package func statusChanged(_ change: CommittedChange) {}
     package func linksChanged(_ change: CommittedChange) {}
     package func internetChanged(_ change: CommittedChange) {}

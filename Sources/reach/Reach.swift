@@ -12,8 +12,8 @@ struct Reach: ParsableCommand {
         commandName: name,
         abstract: "Tells whether the network can be reached, which way, and if not, what is missing.",
         discussion: """
-            It asks the kernel's routing table; only 'get', 'send --now', 'doctor' with a URL, and --probe send packets, and 'serve' what \
-            it is told to.
+            It asks the kernel's routing table. Packets are sent only by 'get', 'fetch', 'send', 'doctor' with a URL, --probe, a name that \
+            --host looks up, and by 'serve' as it is configured.
 
             Exit codes: 0 reachable, or the condition is met; 1 unreachable or unknown; 2 timed out; \
             3 the kernel cannot be asked; 64 wrong usage; 130 interrupted; 'get' has more. JSON and exit codes are stable, text for \

@@ -21,6 +21,7 @@ struct ServiceLifeTests {
         let diary: EventLog<String>
         let failure: ServiceError?
         let answersStop: Bool
+        var startsFirst: Bool { name == "first" }
 
         init(
             _ name: String, _ diary: EventLog<String>, failure: ServiceError? = nil, answersStop: Bool = true
@@ -132,6 +133,29 @@ struct ServiceLifeTests {
             service.stop()
         }
         await diary.wait { $0.contains("ended") }
+    }
+
+    @Test("FLD-109 what fails where another service runs starts first, and is notified in its own turn")
+    func first() async throws {
+        let service = try await service { _ in [("a", nil, true), ("first", nil, true)] }
+        service.perform { [diary] service in
+            try? service.start()
+            service.whenEnded { diary.append("ended") }
+            service.stop()
+        }
+        let elements = await diary.wait { $0.contains("ended") }
+        #expect(elements.filter { $0.hasSuffix("start") } == ["first start", "a start"])
+        #expect(elements.filter { $0.contains("initial") }.map { $0.prefix(2) } == ["a ", "fi"])
+        #expect(elements.suffix(3) == ["first stop", "a stop", "ended"])
+
+        let error = ServiceError("another service answers")
+        let refused = try await self.service { _ in [("a", nil, true), ("first", error, true)] }
+        refused.perform { [diary] service in
+            try? service.start()
+            diary.append("refused")
+        }
+        let rest = await diary.wait { $0.contains("refused") }.dropFirst(elements.count)
+        #expect(rest == ["first start", "refused"])
     }
 
     @Test("components are started in order, notified in order, and stopped in reverse; then it has ended")

@@ -9,6 +9,7 @@ package import ServiceCore
 /// The service's listening socket and its connections.
 package final class VarlinkServer: ServiceComponent {
     package let name = "varlink"
+    package let startsFirst = true
     private let makeListener: () throws(ServiceError) -> UnixListener
     private let limits: VarlinkLimits
     /// Whether a peer may use the outbox.

@@ -21,7 +21,7 @@ struct Status: ParsableCommand {
         name: .customLong("explain"), help: "Print each question to the kernel, its answer and what follows.")
     var explains = false
 
-    @Flag(name: .customLong("all"), help: "Print also the virtual links without a path.")
+    @Flag(name: .customLong("all"), help: "Print all virtual links without a path, not only where they are four at most.")
     var showsAll = false
 
     func validate() throws { try subject.validate(probe) }

@@ -43,7 +43,7 @@ struct Terminal: Sendable, Hashable {
     /// A terminal that cannot move its cursor: on paper, in an editor, or spoken.
     var isDumb: Bool { environment["TERM"] == "dumb" }
 
-    /// `--color` first, then CLICOLOR_FORCE, NO_COLOR (no-color.org: any value but an empty one) and TERM.
+    /// `--color` first, then NO_COLOR (no-color.org: any value but an empty one), CLICOLOR_FORCE and TERM.
     private func hasColor(_ choice: ColorChoice) -> Bool {
         switch choice {
         case .always: return true
