@@ -12,6 +12,8 @@ struct ccurl_head {
     int64_t first, last;
     ccurl_head_function function;
     void *user;
+    // Of trailers since the head; libcurl keeps them all.
+    size_t trailers;
     // Between a status line and the empty line that ends its head.
     bool inside;
 };
@@ -79,10 +81,18 @@ static size_t line_came(char *line, size_t size, size_t number, void *user) {
     // Upper or lower case, as libcurl accepts it (checkhttpprefix, lib/http.c); `StatusLine` refuses all but
     // capitals.
     bool begins = count > 8 && line[4] == '/' && strncasecmp(line, "HTTP/", 5) == 0;
-    // Trailers come after the head, also after content without a byte, and are ignored.
-    if (!head->inside && !begins) return count;
+    // Trailers come after the head, also after content without a byte, and are ignored within the limit.
+    if (!head->inside && !begins) {
+        if (count <= head->limit - head->trailers) {
+            head->trailers += count;
+            return count;
+        }
+        head->function(head->user, 0, 0);
+        return 0;
+    }
     if (begins) {
         head->inside = true;
+        head->trailers = 0;
         clear(head);
     } else if (is_empty(line, count)) {
         head->inside = false;

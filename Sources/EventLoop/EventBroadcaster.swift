@@ -34,26 +34,37 @@ package struct SubscriberList<Subscriber> {
     }
 }
 
-/// Calls its subscribers with each event, on the thread that publishes it; its end ends all subscriptions.
+/// Calls its subscribers with each event, in the same order all of them; its end ends all subscriptions.
+///
+/// An event is delivered on the thread that publishes it, or where that is delivering already, after it on the
+/// thread that does. No lock is held meanwhile: a handler that resumes a Swift task waits for that task's own
+/// lock, whose holder may be a cancellation that ends a subscription.
 package final class EventBroadcaster<Event: Sendable>: Sendable {
     private struct Subscriber {
         let handle: @Sendable (Event) -> Void
         let end: (@Sendable () -> Void)?
     }
 
+    /// An event, or the end where it is nil, and who gets it.
+    private struct Delivery {
+        let event: Event?
+        let subscribers: [Subscriber]
+    }
+
     private struct State {
         var subscribers = SubscriberList<Subscriber>()
         var isClosed = false
+        /// Whether a thread is delivering.
+        var isDelivering = false
+        /// What that thread delivers next.
+        var pending: [Delivery] = []
     }
 
     private let state = Mutex(State())
-    private let isOrdered: Bool
     /// Read without the lock, since mostly there are no subscribers.
     @usableFromInline let isObserved = Atomic<Bool>(false)
 
-    /// - Parameter isOrdered: whether all subscribers get the events of several threads in the same order;
-    ///   handlers then run under the broadcaster's lock, and must not call the broadcaster.
-    package init(isOrdered: Bool) { self.isOrdered = isOrdered }
+    package init() {}
 
     deinit { close() }
 
@@ -72,7 +83,7 @@ package final class EventBroadcaster<Event: Sendable>: Sendable {
         return id ?? 0
     }
 
-    /// Ends a subscription without calling its `onEnd`.
+    /// Ends a subscription without calling its `onEnd`; events that are being delivered may still come.
     package func unsubscribe(_ id: Int) {
         _ = state.withLock { state in
             // Released after the lock: what a handler holds may end other subscriptions.
@@ -84,12 +95,11 @@ package final class EventBroadcaster<Event: Sendable>: Sendable {
 
     /// Ends all subscriptions; later events are dropped.
     package func close() {
-        let subscribers = state.withLock { state in
+        deliver { state in
             state.isClosed = true
             isObserved.store(false, ordering: .relaxed)
-            return state.subscribers.removeAll()
+            return Delivery(event: nil, subscribers: state.subscribers.removeAll())
         }
-        for subscriber in subscribers { subscriber.end?() }
     }
 
     @inlinable
@@ -98,24 +108,39 @@ package final class EventBroadcaster<Event: Sendable>: Sendable {
     /// Publishes an event, which is made only where there are subscribers.
     @inlinable
     package func publish(_ event: @autoclosure () -> Event) {
-        if hasSubscribers { deliver(event()) { false } }
+        if hasSubscribers { publish(event()) { false } }
     }
 
     /// Publishes an event, unless a condition holds that is read in the order of the events.
     @inlinable
     package func publish(_ event: @autoclosure () -> Event, unless isStale: () -> Bool) {
-        if hasSubscribers { deliver(event(), unless: isStale) }
+        if hasSubscribers { publish(event(), isStale) }
     }
 
     @usableFromInline
-    func deliver(_ event: Event, unless isStale: () -> Bool) {
-        let subscribers = state.withLock { state -> [Subscriber] in
-            guard !isStale() else { return [] }
-            let all = state.subscribers.all
-            guard isOrdered else { return all }
-            for subscriber in all { subscriber.handle(event) }
-            return []
+    func publish(_ event: Event, _ isStale: () -> Bool) {
+        deliver { state in isStale() ? nil : Delivery(event: event, subscribers: state.subscribers.all) }
+    }
+
+    private func deliver(_ make: (inout State) -> Delivery?) {
+        var next: Delivery? = state.withLock { state in
+            guard let delivery = make(&state), !delivery.subscribers.isEmpty else { return nil }
+            guard !state.isDelivering else {
+                state.pending.append(delivery)
+                return nil
+            }
+            state.isDelivering = true
+            return delivery
         }
-        for subscriber in subscribers { subscriber.handle(event) }
+        while let delivery = next {
+            for subscriber in delivery.subscribers {
+                if let event = delivery.event { subscriber.handle(event) } else { subscriber.end?() }
+            }
+            next = state.withLock { state in
+                guard state.pending.isEmpty else { return state.pending.removeFirst() }
+                state.isDelivering = false
+                return nil
+            }
+        }
     }
 }

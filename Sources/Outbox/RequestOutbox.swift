@@ -33,7 +33,7 @@ public final class RequestOutbox: Sendable {
     public let configuration: OutboxConfiguration
     private let reactor: Reactor
     let engine: LoopBound<OutboxEngine>
-    private let broadcaster = EventBroadcaster<OutboxEvent>(isOrdered: false)
+    private let broadcaster = EventBroadcaster<OutboxEvent>()
     private let bodies: BodyFolder
     /// Requests since the last transaction.
     private let pendingInserts = Mutex<[Group]>([])

@@ -32,6 +32,11 @@ public final class ManualClock: Clock, Sendable {
         var continuation: CheckedContinuation<Bool, Never>
     }
 
+    fileprivate struct Watcher {
+        var count: Int
+        var continuation: AsyncStream<Void>.Continuation
+    }
+
     fileprivate struct State {
         var sleepers: [Int: Sleeper] = [:]
         /// Sleeps that have not begun; one that is cancelled before is removed.
@@ -39,7 +44,7 @@ public final class ManualClock: Clock, Sendable {
         var next = 0
         var reactor: Reactor?
         /// Wait for a number of sleepers.
-        var watchers: [Int: (count: Int, continuation: AsyncStream<Void>.Continuation)] = [:]
+        var watchers: [Int: Watcher] = [:]
     }
 
     private let time = ManualTime()
@@ -63,15 +68,14 @@ public final class ManualClock: Clock, Sendable {
         let (due, number) = (start + deadline.nanoseconds, state.withLock { $0.newSleep() })
         let isDone = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let result: Bool? = state.withLock { state in
-                    guard state.starting.remove(number) != nil else { return false }
-                    if due <= time.now { return true }
+                let (result, watchers) = state.withLock { state -> (Bool?, [Watcher]) in
+                    guard state.starting.remove(number) != nil else { return (false, []) }
+                    if due <= time.now { return (true, []) }
                     state.sleepers[number] = Sleeper(deadline: due, continuation: continuation)
-                    for watcher in state.watchers.values where watcher.count <= state.sleepers.count {
-                        watcher.continuation.finish()
-                    }
-                    return nil
+                    return (nil, state.watchers.values.filter { $0.count <= state.sleepers.count })
                 }
+                // Outside the lock, which the cancellation of a task takes that holds this task's own lock.
+                for watcher in watchers { watcher.continuation.finish() }
                 if let result { continuation.resume(returning: result) }
             }
         } onCancel: {
@@ -108,7 +112,7 @@ public final class ManualClock: Clock, Sendable {
         let number: Int? = state.withLock { state in
             if state.sleepers.count >= count { return nil }
             let number = state.newNumber()
-            state.watchers[number] = (count, continuation)
+            state.watchers[number] = Watcher(count: count, continuation: continuation)
             return number
         }
         guard let number else { return }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import Reachability
 import ReachabilityCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -35,5 +37,30 @@ struct ObserverQueueTests {
         #expect(seen.count == 64)
         #expect(seen.first?.1 == 1)
         #expect(seen.last?.0 == .path)
+    }
+
+    @Test(
+        "UPL-517 a Swift task that is cancelled while its sequence gets an update does not wait for that",
+        .timeLimit(.minutes(5)))
+    func cancelledSequence() async throws {
+        let (loop, canceller) = (try Reactor(name: "loop"), try Reactor(name: "canceller"))
+        let removed = ConditionLock(false)
+        let queues = Mutex<[ObserverQueue]>([])
+        let log = EventLog<ReachabilityUpdate.Event>()
+        let queue = ObserverQueue(queue: .custom { $0() }, waits: false) { update in
+            log.append(update.event)
+            canceller.perform {
+                queues.withLock { $0.first }?.removeAll(permanently: true)
+                removed.withLock { $0 = true }
+            }
+            // A call that resumes a task waits for the canceller like this.
+            removed.wait { $0 }
+        }
+        queues.withLock { $0 = [queue] }
+        for event in [ReachabilityUpdate.Event.initial, .path] {
+            queue.append(ReachabilityUpdate(event: event, status: .wired, previous: nil, path: .init()))
+        }
+        try await loop.result { queue.deliver() }
+        #expect(log.elements == [.initial])
     }
 }

@@ -18,10 +18,17 @@ package final class ObserverQueue: Sendable {
 
     private let state = ConditionLock(State())
     private let queue: DeliveryQueue
+    private let waits: Bool
     private let observer: @Sendable (ReachabilityUpdate) -> Void
 
-    package init(queue: DeliveryQueue, observer: @escaping @Sendable (ReachabilityUpdate) -> Void) {
+    /// - Parameter waits: whether ``removeAll(permanently:)`` waits for a running call. It must not where the
+    ///   observer resumes a Swift task: the call waits for the lock of that task, whose cancellation may hold
+    ///   it and remove the observer.
+    package init(
+        queue: DeliveryQueue, waits: Bool = true, observer: @escaping @Sendable (ReachabilityUpdate) -> Void
+    ) {
         self.queue = queue
+        self.waits = waits
         self.observer = observer
     }
 
@@ -70,6 +77,10 @@ package final class ObserverQueue: Sendable {
             state.pending = []
             if permanently { state.isCancelled = true }
         }
+        if waits { waitForCall() }
+    }
+
+    private func waitForCall() {
         state.wait { $0.caller == nil || pthread_equal($0.caller ?? 0, pthread_self()) != 0 }
     }
 }

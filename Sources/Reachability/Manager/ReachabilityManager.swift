@@ -253,13 +253,15 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
 
     /// Adds an observer that never blocks; it is called on the thread of the update.
     ///
-    /// - Parameter onStop: Called after each stop of monitoring, which observers do not see.
+    /// - Parameters:
+    ///   - waits: whether the end of the observation and of monitoring waits for a running call.
+    ///   - onStop: called after each stop of monitoring, which observers do not see.
     package func observeInline(
-        _ observer: @escaping @Sendable (ReachabilityUpdate) -> Void,
+        waits: Bool = true, _ observer: @escaping @Sendable (ReachabilityUpdate) -> Void,
         onStop: @escaping @Sendable () -> Void = {}, onClose: @escaping @Sendable () -> Void
     ) -> ReachabilityObservation {
         let state = state
-        let mailbox = ObserverQueue(queue: .custom { $0() }, observer: observer)
+        let mailbox = ObserverQueue(queue: .custom { $0() }, waits: waits, observer: observer)
         let token = state.add(mailbox, onStop: onStop, onClose: onClose)
         return ReachabilityObservation { state.remove(token) }
     }

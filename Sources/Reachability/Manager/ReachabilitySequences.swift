@@ -12,7 +12,8 @@ extension ReachabilityManager {
     /// The updates of status and path: the present state first; a slow reader gets the newest.
     public var pathUpdates: AsyncStream<ReachabilityUpdate> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            let observation = observeInline({ continuation.yield($0) }, onClose: { continuation.finish() })
+            let observation = observeInline(
+                waits: false, { continuation.yield($0) }, onClose: { continuation.finish() })
             continuation.onTermination = { _ in observation.cancel() }
         }
     }

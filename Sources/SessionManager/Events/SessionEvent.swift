@@ -49,7 +49,7 @@ extension EventBroadcaster<SessionEvent> {
 extension SessionTask {
     /// Calls `body` with each event of the task's manager, on the thread where it happens.
     ///
-    /// - Returns: ends that; not to be called by `body`.
+    /// - Returns: ends that; an event that is being delivered may still come.
     package func observeEvents(_ body: @escaping @Sendable (SessionEvent) -> Void) -> @Sendable () -> Void {
         let hub = session.events
         let id = hub.subscribe(body)

@@ -46,7 +46,7 @@ public final class URLSessionManager: Sendable {
     /// nil where it speaks to the network alone.
     private let sockets: SocketCalls?
     private let state: Mutex<State>
-    private let hub = EventBroadcaster<SessionEvent>(isOrdered: true)
+    private let hub = EventBroadcaster<SessionEvent>()
     /// Decides when tasks start, and holds them while there is no network.
     public let queue: RequestQueue
 

@@ -35,10 +35,10 @@ extension Transfer {
     /// The longest head that is accepted: 256 KiB.
     static let headLimit = 256 << 10
 
-    /// A whole head, empty where it is longer than the limit; false where the transfer is to end.
+    /// A whole head, empty where it or the trailers are longer than the limit; false where the transfer is to end.
     func received(head bytes: UnsafeRawBufferPointer) -> Bool {
         // Trailers that look like a head: the one that counts has come, and its content too.
-        guard content.sink == nil else { return true }
+        guard content.sink == nil || bytes.isEmpty else { return true }
         guard let (version, status, fields) = parts(of: bytes, sentBy: "server") else { return false }
         guard let version, status >= 100 else {
             return refuse("the answer's first line is none of HTTP", advice: "")
@@ -146,7 +146,7 @@ extension Transfer {
     ) -> (HTTPVersion?, Int, UnsafeRawBufferPointer)? {
         guard !bytes.isEmpty else {
             _ = refuse(
-                "the \(sender) sends more than 256 KiB of header fields",
+                "the \(sender) sends more than 256 KiB of header fields or trailers",
                 advice: "the \(sender) is broken or hostile")
             return nil
         }

@@ -23,6 +23,14 @@ async def play_header_bomb(request):
     await request.wire.send(b"\r\nhello")
 
 
+async def play_trailer_bomb(request):
+    """Content, and then trailers without an end."""
+    await drain(request)
+    await request.wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n")
+    while True:
+        await request.wire.send(b"X-Trailer: %b\r\n" % (b"t" * 1000) * 32)
+
+
 async def play_long_header(request):
     """n=1048576: one header line of so many bytes."""
     await drain(request)

@@ -63,6 +63,16 @@ struct HostileTrailerTests {
         }
     }
 
+    @Test("UPL-518 trailers without an end are refused, and do not keep other transfers waiting")
+    func endlessTrailers() async throws {
+        let lab = try await Lab()
+        let request = try SessionRequest(lab.origin.faultURL("/fault/trailer-bomb"))
+        async let other = lab.run(lab.request("/get"))
+        let end = await #expect(throws: SessionError.self) { try await lab.manager.data(for: request) }
+        #expect(end?.code == .badServerResponse, "\(String(describing: end))")
+        #expect(try await other.error == nil)
+    }
+
     @Test("FLD-058 a trailer that looks like a head is none")
     func trailerLikeAHead() async throws {
         let end = try await Lab.outcome(ofFault: "trailer-like-a-head")
