@@ -108,17 +108,17 @@ package final class EventBroadcaster<Event: Sendable>: Sendable {
     /// Publishes an event, which is made only where there are subscribers.
     @inlinable
     package func publish(_ event: @autoclosure () -> Event) {
-        if hasSubscribers { publish(event()) { false } }
+        if hasSubscribers { enqueue(event(), unless: { false }) }
     }
 
     /// Publishes an event, unless a condition holds that is read in the order of the events.
     @inlinable
     package func publish(_ event: @autoclosure () -> Event, unless isStale: () -> Bool) {
-        if hasSubscribers { publish(event(), isStale) }
+        if hasSubscribers { enqueue(event(), unless: isStale) }
     }
 
     @usableFromInline
-    func publish(_ event: Event, _ isStale: () -> Bool) {
+    func enqueue(_ event: Event, unless isStale: () -> Bool) {
         deliver { state in isStale() ? nil : Delivery(event: event, subscribers: state.subscribers.all) }
     }
 
