@@ -44,6 +44,24 @@ struct EventSequenceTests {
         #expect(await events.value == ["completed"])
     }
 
+    @Test(
+        "UPL-516 readers that are cancelled at any instant leave the manager working",
+        .timeLimit(.minutes(10)))
+    func cancelledAtAnyInstant() async throws {
+        let lab = try await Lab()
+        let request = try lab.request("/get")
+        for round in 0..<400 {
+            let events = lab.manager.events
+            let reader = Task { for await _ in events {} }
+            async let one = lab.manager.data(for: request)
+            async let other = lab.manager.data(for: request)
+            for _ in 0..<(round * 7 % 200) { await Task.yield() }
+            reader.cancel()
+            #expect(try await one.1.statusCode == 200)
+            #expect(try await other.1.statusCode == 200)
+        }
+    }
+
     @Test("who stops listening hears no more, and the manager goes on", .timeLimit(.minutes(10)))
     func cancelled() async throws {
         let lab = try await Lab()
