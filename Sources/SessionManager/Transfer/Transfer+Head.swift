@@ -65,6 +65,8 @@ extension Transfer {
                 "the response cannot be trusted: \(fault)",
                 advice: "the server, or a proxy before it, is broken or hostile")
         }
+        // libcurl sends no more of the body then, and ends once that is not held back.
+        if head.isRefusal, body.isPaused, let turn = easy?.turn { turn.resume(self, at: turn.clock.now) }
         // libcurl may be about to answer this itself: it is a response when its content comes, or the end.
         if credentials != nil, status == 401 || status == 407 { return true }
         return openSink(head)

@@ -47,6 +47,20 @@ struct HostileConnectionTests {
         #expect(end.response?.statusCode == 413 || end.error?.code == .networkConnectionLost)
     }
 
+    @Test(
+        "UPL-519 a refusal ends a request whose body has nothing to send yet", .timeLimit(.minutes(5)),
+        arguments: [false, true])
+    func refusedWhilePaused(keeps: Bool) async throws {
+        let (pieces, source) = AsyncStream<Data>.makeStream()
+        source.yield(Data("beginning".utf8))
+        let end = try await Lab.outcome(ofFault: "early?status=413&keep=\(keeps ? 1 : 0)") { request in
+            request.method = .post
+            request.body = .stream(StreamedBody(pieces))
+        }
+        #expect(end.response?.statusCode == 413, "\(end)")
+        source.finish()
+    }
+
     @Test("a kept connection that dies as it is used again is replaced, not reported")
     func reuse() async throws {
         let lab = try await Lab()
