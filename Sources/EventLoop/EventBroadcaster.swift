@@ -36,8 +36,8 @@ package struct SubscriberList<Subscriber> {
 
 /// Calls its subscribers with each event, in the same order all of them; its end ends all subscriptions.
 ///
-/// An event is delivered on the thread that publishes it, or where that is delivering already, after it on the
-/// thread that does. No lock is held meanwhile: a handler that resumes a Swift task waits for that task's own
+/// An event is delivered on the thread that publishes it; while another thread delivers, that one does it
+/// next. No lock is held meanwhile: a handler that resumes a Swift task waits for that task's own
 /// lock, whose holder may be a cancellation that ends a subscription.
 package final class EventBroadcaster<Event: Sendable>: Sendable {
     private struct Subscriber {

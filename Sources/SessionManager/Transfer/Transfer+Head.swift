@@ -35,7 +35,8 @@ extension Transfer {
     /// The longest head that is accepted: 256 KiB.
     static let headLimit = 256 << 10
 
-    /// A whole head, empty where it or the trailers are longer than the limit; false where the transfer is to end.
+    /// A whole head, empty where it or the trailers are longer than the limit; false where the transfer is to
+    /// end.
     func received(head bytes: UnsafeRawBufferPointer) -> Bool {
         // Trailers that look like a head: the one that counts has come, and its content too.
         guard content.sink == nil || bytes.isEmpty else { return true }
