@@ -170,9 +170,6 @@ CURLcode ccurl_set_before_function(CURL *easy, ccurl_before_function function) {
 CURLcode ccurl_set_open_function(CURL *easy, ccurl_open_function function) {
     return lib.curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, function);
 }
-CURLcode ccurl_set_sockopt_function(CURL *easy, ccurl_sockopt_function function) {
-    return lib.curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, function);
-}
 CURLcode ccurl_set_close_function(CURL *easy, ccurl_close_function function) {
     return lib.curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, function);
 }

@@ -71,7 +71,6 @@ csqlite_load_result csqlite_load(void) {
 }
 
 const char *csqlite_load_message(void) { return message.text; }
-const char *csqlite_version(void) { return lib.libversion(); }
 
 int csqlite_open(const char *name, bool writes, bool is_uri, sqlite3 **database) {
     int flags = OPEN_NOMUTEX | (writes ? OPEN_READWRITE : OPEN_READONLY) | (is_uri ? OPEN_URI : 0);

@@ -100,7 +100,7 @@ final class WebSocketDriver {
         line = nil
         let (end, wasOpen) = (lastEnd.take(), self.wasOpen)
         self.wasOpen = false
-        let error = error(of: outcome, end, wasOpen: wasOpen)
+        let error = error(of: outcome, end)
         if isCancelled || isClosing || outcome.error?.code == .cancelled {
             return self.end(
                 isClosing && !isCancelled ? .success(()) : .failure(error ?? cancelledError))
@@ -132,7 +132,7 @@ final class WebSocketDriver {
     }
 
     /// What the end of a connection means for the program; nil for a normal end.
-    private func error(of outcome: TaskOutcome, _ end: WebSocketEnd?, wasOpen: Bool) -> SessionError? {
+    private func error(of outcome: TaskOutcome, _ end: WebSocketEnd?) -> SessionError? {
         if let error = outcome.error { return error }
         guard let response = outcome.response, response.statusCode == 101 else {
             return outcome.response.map { WebSocketHandshake.refusal($0, data: outcome.data) }

@@ -103,7 +103,6 @@ typedef int (*ccurl_before_function)(
     void *_Nullable user, char *_Nullable remote, char *_Nullable local, int remotePort, int localPort);
 typedef curl_socket_t (*ccurl_open_function)(
     void *_Nullable user, curlsocktype purpose, struct curl_sockaddr *_Nonnull address);
-typedef int (*ccurl_sockopt_function)(void *_Nullable user, curl_socket_t socket, curlsocktype purpose);
 typedef int (*ccurl_close_function)(void *_Nullable user, curl_socket_t socket);
 typedef CURLcode (*ccurl_tls_function)(CURL *_Nonnull easy, void *_Nullable context, void *_Nullable user);
 CURLcode ccurl_set_data_function(CURL *_Nonnull easy, CURLoption option, ccurl_data_function _Nullable function);
@@ -111,7 +110,6 @@ CURLcode ccurl_set_seek_function(CURL *_Nonnull easy, ccurl_seek_function _Nulla
 // Called before each request is sent; 1 instead of 0 ends the transfer (CURLOPT_PREREQFUNCTION(3)).
 CURLcode ccurl_set_before_function(CURL *_Nonnull easy, ccurl_before_function _Nullable function);
 CURLcode ccurl_set_open_function(CURL *_Nonnull easy, ccurl_open_function _Nullable function);
-CURLcode ccurl_set_sockopt_function(CURL *_Nonnull easy, ccurl_sockopt_function _Nullable function);
 CURLcode ccurl_set_close_function(CURL *_Nonnull easy, ccurl_close_function _Nullable function);
 CURLcode ccurl_set_tls_function(CURL *_Nonnull easy, ccurl_tls_function _Nullable function);
 

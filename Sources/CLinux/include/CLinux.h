@@ -38,7 +38,6 @@ static inline uint32_t clinux_event_mask(const struct epoll_event *event) { retu
 enum { CLINUX_CLONE_NEWNET = CLONE_NEWNET, CLINUX_CLONE_NEWNS = CLONE_NEWNS };
 static inline int clinux_setns(int descriptor, int type) { return (int)syscall(SYS_setns, descriptor, type); }
 static inline int clinux_unshare(int flags) { return (int)syscall(SYS_unshare, flags); }
-static inline int clinux_gettid(void) { return (int)syscall(SYS_gettid); }
 
 // epoll_pwait2(2), Linux 5.11, waits for nanoseconds where epoll_wait(2) counts milliseconds; in glibc since
 // 2.35.

@@ -54,8 +54,6 @@ typedef enum {
 csqlite_load_result csqlite_load(void);
 // The reason of this thread's last failure.
 const char *csqlite_load_message(void);
-// As `3.40.1`.
-const char *csqlite_version(void);
 
 // Opens an existing file, by its path or a URI (sqlite.org/uri.html), for one thread at a time
 // (SQLITE_OPEN_NOMUTEX); extended result codes are on.

@@ -193,7 +193,7 @@ package struct LinkReporter: Sendable {
         of link: LinkState, to address: IPAddress, _ addresses: [InterfaceAddress],
         _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> Result<FamilyPath, PathFailure>? {
-        guard let source = try source(of: link, to: address, addresses, &context),
+        guard let source = try source(to: address, addresses, &context),
             let lookup = try lookup(address, link, by: source, &context)
         else { return nil }
         if try !context.returnsEntry(lookup.entry) {
@@ -278,8 +278,7 @@ package struct LinkReporter: Sendable {
     /// The link's own addresses come first, then those of any other interface: inet_select_addr()
     /// (net/ipv4/devinet.c) and ipv6_dev_get_saddr() (net/ipv6/addrconf.c) try all of them.
     private func source(
-        of link: LinkState, to address: IPAddress, _ addresses: [InterfaceAddress],
-        _ context: inout EvaluationContext
+        to address: IPAddress, _ addresses: [InterfaceAddress], _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> Source? {
         // By index, since an element by itself is a copy.
         if addresses.indices.contains(where: { addresses[$0].address.isSource(for: address) }) { return .own }

@@ -44,7 +44,7 @@ extension PathEvaluator {
                 "no other interface here leads out: another network namespace carries it", likely: nil)
         }
         var isRefused = false
-        switch try exemptRoute(to: destination, besides: tunnel, &context) {
+        switch try exemptRoute(to: destination, &context) {
         case .usable(let link): return .link(link)
         case .dead: return .none
         case .refused: isRefused = true

@@ -73,7 +73,7 @@ extension PathEvaluator {
     /// A kill switch may answer plain lookups: an IPv4 lookup bound to a link is answered with EHOSTUNREACH
     /// for a refusal and for a missing route (ip_route_output_key_hash_rcu(), net/ipv4/route.c).
     func exemptRoute(
-        to destination: IPAddress, besides tunnel: LinkState, _ context: inout EvaluationContext
+        to destination: IPAddress, _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> OuterRoute? {
         let exemptions = try context.rules().exemptions
         var lookups = exemptions.destinations.map { RouteLookup(destination: $0) }

@@ -13,14 +13,14 @@ package struct VarlinkClient: ~Copyable {
 
     /// The default time limit for a slot in the queue.
     package static let patience: Int64 = 10_000_000_000
+    /// The longest reply: 16 MiB.
+    private static let replyLimit = 16 << 20
 
     /// Connects; fails at once if no service listens (``ServiceError/Kind/absent``).
     ///
     /// Waits while the queue is full, until `limit` of ``Reactor/now`` (``ServiceError/Kind/busy``): the
     /// kernel admits waiting clients one after the other (unix(7), SO_SNDTIMEO).
-    ///
-    /// - Parameter replyLimit: the longest reply in bytes.
-    package init(path: String, replyLimit: Int = 16 << 20, until limit: Int64? = nil) throws(ServiceError) {
+    package init(path: String, until limit: Int64? = nil) throws(ServiceError) {
         let address = try UnixAddress(path)
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw Self.error(path) }
@@ -34,7 +34,7 @@ package struct VarlinkClient: ~Copyable {
                 _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
                 self.descriptor = descriptor
                 self.path = path
-                framer = VarlinkFramer(limit: replyLimit)
+                framer = VarlinkFramer(limit: Self.replyLimit)
                 return
             }
         } while errno == EINTR

@@ -16,22 +16,20 @@
 ///
 /// Routes are never changed. Instants are nanoseconds of a monotonic clock.
 package struct UplinkStateMachine: ~Copyable, Sendable {
-    package struct Timing: Sendable, Equatable {
+    private enum Timing {
         /// The pause before a dead line is tried for the first time; doubled with each failure.
-        package var firstPause: Int64 = 2_000_000_000
-        package var longestPause: Int64 = 60_000_000_000
+        static let firstPause: Int64 = 2_000_000_000
+        static let longestPause: Int64 = 60_000_000_000
         /// The pause after a success.
-        package var successPause: Int64 = 2_000_000_000
+        static let successPause: Int64 = 2_000_000_000
         /// How many successes in a row are needed.
-        package var successes = 3
+        static let successes = 3
         /// How long they have to last.
-        package var settle: Int64 = 5_000_000_000
+        static let settle: Int64 = 5_000_000_000
         /// The most that it becomes for a line that keeps dying.
-        package var longestSettle: Int64 = 160_000_000_000
+        static let longestSettle: Int64 = 160_000_000_000
         /// A line that dies again within this time counts as one that keeps dying.
-        package var flapWindow: Int64 = 300_000_000_000
-
-        package init() {}
+        static let flapWindow: Int64 = 300_000_000_000
     }
 
     package enum Action: Sendable, Equatable {
@@ -56,17 +54,13 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
     }
 
     private var state: (detour: Detour, recovery: Recovery)?
-    private let timing: Timing
-    private var settle: Int64
+    private var settle = Timing.settle
     private var lastDeath = Int64.min
     /// The interface and the generation of the kernel's choice.
     private var choice: (interface: String?, generation: UInt64) = (nil, 0)
     private var findings = InternetFindings()
 
-    package init(timing: Timing = Timing()) {
-        self.timing = timing
-        settle = timing.settle
-    }
+    package init() {}
 
     /// Where traffic goes instead of the dead line; nil while the kernel's choice holds.
     package var detour: Detour? { state?.detour }
@@ -93,14 +87,14 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
         }
         if let detour, detour == new { return .nothing }
         let answers = findings.uplink(new.line)?.answers ?? 0
-        let next = now &+ timing.firstPause
-        return begin(new, Recovery(next: next, pause: timing.firstPause, answers: answers), now)
+        let next = now &+ Timing.firstPause
+        return begin(new, Recovery(next: next, pause: Timing.firstPause, answers: answers), now)
     }
 
     private mutating func begin(_ new: Detour, _ recovery: Recovery, _ now: Int64) -> Action {
-        let isFlapping = lastDeath > .min && now &- lastDeath <= timing.flapWindow
-        settle = isFlapping ? min(settle &* 2, timing.longestSettle) : timing.settle
-        if new.losesLarge { settle = timing.longestSettle }
+        let isFlapping = lastDeath > .min && now &- lastDeath <= Timing.flapWindow
+        settle = isFlapping ? min(settle &* 2, Timing.longestSettle) : Timing.settle
+        if new.losesLarge { settle = Timing.longestSettle }
         lastDeath = now
         state = (new, recovery)
         return .changed
@@ -115,9 +109,9 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
         if succeeded {
             if recovery.successes == 0 { recovery.firstSuccess = now }
             recovery.successes += 1
-            recovery.pause = timing.firstPause
-            recovery.next = now &+ timing.successPause
-            if recovery.successes >= timing.successes, now &- recovery.firstSuccess >= settle {
+            recovery.pause = Timing.firstPause
+            recovery.next = now &+ Timing.successPause
+            if recovery.successes >= Timing.successes, now &- recovery.firstSuccess >= settle {
                 guard let line = findings.uplink(detour.line), line.state.isDead else { return end() }
                 // Connections are made, and the probe finds no internet: it has the last word.
                 recovery.successes = 0
@@ -126,7 +120,7 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
         } else {
             recovery.successes = 0
             recovery.next = now &+ recovery.pause
-            recovery.pause = min(recovery.pause &* 2, timing.longestPause)
+            recovery.pause = min(recovery.pause &* 2, Timing.longestPause)
         }
         state = (detour, recovery)
         return .nothing
@@ -167,10 +161,10 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
             former.uplink(line.interface)?.state == line.state
             && former.best(besides: line.interface)?.interface == best.interface
         guard !isKnown else { return .nothing }
-        let next = now &+ timing.firstPause
+        let next = now &+ Timing.firstPause
         return begin(
             Detour(line, by: best),
-            Recovery(next: next, pause: timing.firstPause, isByProbe: true, answers: line.answers), now)
+            Recovery(next: next, pause: Timing.firstPause, isByProbe: true, answers: line.answers), now)
     }
 
     private mutating func end() -> Action {

@@ -225,7 +225,7 @@ struct Doctor: ParsableCommand {
         }
         try record(
             DiagnosisRules.packets(
-                small, size: ExchangeProbe.smallSegment, interface: path.interface, mtu: mtu,
-                largest: try server?.observe() ?? .unknown, router: router))
+                small, interface: path.interface, mtu: mtu, largest: try server?.observe() ?? .unknown,
+                router: router))
     }
 }

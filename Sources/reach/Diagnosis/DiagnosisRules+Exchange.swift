@@ -115,12 +115,12 @@ extension DiagnosisRules {
     }
 
     /// - Parameters:
-    ///   - small: the result of the same exchange with packets of at most `size` bytes of content.
+    ///   - small: the result of the same exchange with small packets.
     ///   - mtu: the link's own limit, if known.
     ///   - largest: what gets from this machine to the server.
     ///   - router: the next router, if there is one.
     static func packets(
-        _ small: ExchangeObservation, size: Int, interface: String?, mtu: Int?,
+        _ small: ExchangeObservation, interface: String?, mtu: Int?,
         largest: SegmentProbe.Outcome = .unknown, router: String? = nil
     ) -> Finding {
         guard case .answered = small.outcome else {

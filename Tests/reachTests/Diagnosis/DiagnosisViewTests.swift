@@ -60,7 +60,7 @@ struct DiagnosisViewTests {
                     .answer, "the connection to updates.example.com stands, and then nothing comes",
                     try: "the server hangs, or a device on the way lets only small packets through"),
                 DiagnosisRules.packets(
-                    ExchangeObservation(outcome: .answered(status: 200, location: nil)), size: 536,
+                    ExchangeObservation(outcome: .answered(status: 200, location: nil)),
                     interface: "ppp0", mtu: 1500),
             ]
         ),

@@ -131,7 +131,7 @@ struct Get: ParsableCommand {
         let run = GetRun(transfers, failsEarly: many.failsEarly, waiter: waiter)
         let isOutput = targets.contains { $0.isStandardOutput }
         let progress = GetProgress(
-            isQuiet ? .none : self.progress, showsContent: isOutput, isJSON: json)
+            isQuiet ? .none : self.progress, showsContent: isOutput)
         var end = GetEnd(jobs.map(\.url), isJSON: json, isQuiet: isQuiet, writesContent: isOutput)
         run.start(isOutput ? 1 : many.parallel ?? GetManyOptions.usualParallel)
         try end.follow(run, waiter, progress)

@@ -27,7 +27,7 @@ final class GetProgress {
     /// The shortest interval between lines.
     private static let lineSpacing = Duration.seconds(5)
 
-    init(_ choice: Choice, showsContent: Bool, isJSON: Bool) {
+    init(_ choice: Choice, showsContent: Bool) {
         let terminal = Terminal(descriptor: StandardStream.error.descriptor)
         let output = Terminal(descriptor: StandardStream.output.descriptor)
         self.terminal = terminal
