@@ -19,16 +19,19 @@ struct CookieJar {
     }
 
     /// What the field `Cookie` says; nil for none.
-    var line: String? {
-        target.field(connection.cookieLines.compactMap { StoredCookie(line: $0) }, at: Int64(time(nil)))
-    }
+    var line: String? { target.field(stored, at: Int64(time(nil))) }
 
-    /// Stores what the lines of a head set.
+    private var stored: [StoredCookie] { connection.cookieLines.compactMap { StoredCookie(line: $0) } }
+
+    /// Stores what the lines of a head set, but nothing over a `Secure` cookie where they came without TLS:
+    /// libcurl, which checks that for its own requests, trusts what it is given.
     func store(_ lines: [UInt8]) {
+        let seconds = Int64(time(nil))
         for line in String(decoding: lines, as: UTF8.self).split(whereSeparator: \.isNewline) {
             guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == "set-cookie",
                 let cookie = StoredCookie(
-                    field: String(line[line.index(after: colon)...]), of: target, at: Int64(time(nil)))
+                    field: String(line[line.index(after: colon)...]), of: target, at: seconds),
+                target.isSecure || !cookie.isOverlaying(stored, at: seconds)
             else { continue }
             connection.store(cookieLine: cookie.line)
         }

@@ -82,6 +82,28 @@ struct WebSocketOpeningTests {
         #expect(try await lab.server.requests(3)[2].fields?["cookie"] == "a=1")
     }
 
+    @Test("API-592 A handshake without TLS leaves a secure cookie of the session alone, and sets others")
+    func secureCookie() async throws {
+        let lab = try await SocketLab(isSecure: true)
+        let plain = try await SocketLab(in: lab.namespace)
+        func open(_ address: String) async throws {
+            let socket = try lab.manager.webSocket(address)
+            try await socket.opened()
+            await socket.close()
+        }
+        try await open(lab.address("/cookie?set=a%3D1%3B%20Path%3D/%3B%20Secure"))
+        try await open(plain.address("/cookie?set=a%3D2%3B%20Path%3D/"))
+        try await open(plain.address("/cookie?set=b%3D3%3B%20Path%3D/"))
+        try await open(lab.address("/echo"))
+        let sent = try #require(try await lab.server.requests(2)[1].fields?["cookie"])
+        #expect(Set(sent.split(separator: "; ")) == ["a=1", "b=3"])
+        #expect(try await plain.server.requests(2)[1].fields?["cookie"] == nil)
+        try await open(lab.address("/cookie?set=a%3D4%3B%20Path%3D/"))
+        try await open(plain.address("/echo"))
+        let last = try #require(try await plain.server.requests(3)[2].fields?["cookie"])
+        #expect(Set(last.split(separator: "; ")) == ["a=4", "b=3"])
+    }
+
     @Test("API-356 The limits of time of a request hold for the handshake alone")
     func timeLimits() async throws {
         let lab = try await SocketLab()

@@ -125,7 +125,22 @@ package struct StoredCookie: Sendable, Equatable {
         guard domain == target.host || includesSubdomains && target.host.hasSuffix(".\(domain)") else {
             return false
         }
-        return target.path == path || path.hasSuffix("/") && target.path.hasPrefix(path)
-            || target.path.hasPrefix("\(path)/")
+        return Self.covers(path, target.path)
+    }
+
+    /// Whether it would replace or hide a `Secure` cookie of its name, which a server without TLS may not
+    /// (RFC 6265bis §5.7).
+    package func isOverlaying(_ stored: [StoredCookie], at seconds: Int64) -> Bool {
+        stored.contains { other in
+            other.isSecure && other.name == name && (other.expires == 0 || other.expires > seconds)
+                && (domain == other.domain || domain.hasSuffix(".\(other.domain)")
+                    || other.domain.hasSuffix(".\(domain)"))
+                && Self.covers(other.path, path)
+        }
+    }
+
+    /// Whether a path is that of a cookie or below it (RFC 6265 §5.1.4).
+    private static func covers(_ path: String, _ other: String) -> Bool {
+        other == path || path.hasSuffix("/") && other.hasPrefix(path) || other.hasPrefix("\(path)/")
     }
 }

@@ -74,4 +74,25 @@ struct StoredCookieTests {
     func secure() throws {
         #expect(try cookie("a=1; Secure", at: "http://example.com/") == nil)
     }
+
+    @Test(
+        "API-591 Without TLS no secure cookie of the session is replaced or hidden (RFC 6265bis §5.7)",
+        arguments: [
+            ("example.com\tFALSE\t/\tTRUE\t0\ta\t1", "a=2; Path=/", true),
+            (".example.com\tTRUE\t/\tTRUE\t0\ta\t1", "a=2; Path=/", true),
+            ("www.example.com\tFALSE\t/\tTRUE\t0\ta\t1", "a=2; Path=/", true),
+            ("example.com\tFALSE\t/\tTRUE\t0\ta\t1", "a=; Path=/; Max-Age=0", true),
+            ("example.com\tFALSE\t/live\tTRUE\t0\ta\t1", "a=2; Path=/live/feed", true),
+            ("example.com\tFALSE\t/live\tTRUE\t0\ta\t1", "a=2; Path=/", false),
+            ("example.com\tFALSE\t/live\tTRUE\t0\ta\t1", "a=2; Path=/lively", false),
+            ("example.com\tFALSE\t/\tTRUE\t0\tb\t1", "a=2; Path=/", false),
+            ("example.com\tFALSE\t/\tFALSE\t0\ta\t1", "a=2; Path=/", false),
+            ("example.com\tFALSE\t/\tTRUE\t1699999999\ta\t1", "a=2; Path=/", false),
+            ("badexample.com\tFALSE\t/\tTRUE\t0\ta\t1", "a=2; Path=/", false),
+        ])
+    func overlaying(line: String, field: String, isOverlaying: Bool) throws {
+        let stored = try #require(StoredCookie(line: line))
+        let new = try #require(try cookie(field, at: "http://example.com/live/feed"))
+        #expect(new.isOverlaying([stored], at: Self.now) == isOverlaying)
+    }
 }
