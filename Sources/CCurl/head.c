@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// memrchr(3).
+#define _GNU_SOURCE
 #include "CCurl.h"
 
 #include <stdlib.h>
@@ -66,6 +68,18 @@ static bool append(ccurl_head *head, const char *line, size_t count) {
     return true;
 }
 
+// Has a folded line continue the one before, behind spaces (RFC 9112 §5.2); one behind the status line
+// becomes part of the reason, which nothing reads (§2.2).
+//
+// That of Transfer-Encoding stays as it came: libcurl 7.88 has read its first line alone.
+static void unfold(ccurl_head *head) {
+    char *end = head->bytes + head->count - 1;
+    const char *before = memrchr(head->bytes, '\n', head->count - 1);
+    if (*end != '\n' || (before && strncasecmp(before + 1, "Transfer-Encoding:", 18) == 0)) return;
+    if (end[-1] == '\r') end[-1] = ' ';
+    *end = ' ';
+}
+
 static bool is_empty(const char *line, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (line[i] != '\r' && line[i] != '\n') return false;
@@ -98,6 +112,7 @@ static size_t line_came(char *line, size_t size, size_t number, void *user) {
         head->inside = false;
         return head->function(head->user, head->bytes, head->count) ? count : 0;
     }
+    if (*line == ' ' || *line == '\t') unfold(head);
     if (append(head, line, count)) return count;
     head->inside = false;
     head->function(head->user, 0, 0);

@@ -23,7 +23,13 @@ struct ResponseHeadInfo {
     mutating func record(_ line: UnsafeRawBufferPointer) {
         // "C", "L" and "T" in either case begin all the names that matter.
         guard let first = line.first, first | 0x20 == 0x63 || first | 0x20 == 0x6C || first | 0x20 == 0x74
-        else { return }
+        else {
+            // Of folded lines that of `Transfer-Encoding` alone has not been joined (`unfold`, head.c).
+            if hasTransferCoding, line.first == 0x20 || line.first == 0x09 {
+                fault = "its Transfer-Encoding is written in several lines"
+            }
+            return
+        }
         if let value = Self.value(line, "content-length") {
             record(length: value)
         } else if let value = Self.value(line, "content-encoding") {

@@ -21,6 +21,7 @@ package struct UpgradeHead: Sendable {
         while position < bytes.count, !isBroken {
             let byte = bytes[position]
             position += 1
+            if lines.count == lineStart, byte == 0x20 || byte == 0x09 { unfold() }
             lines.append(byte)
             if byte == 0 || lines.count > limit || !Self.beginsAsHTTP(lines) { isBroken = true }
             guard byte == 0x0A else { continue }
@@ -34,6 +35,13 @@ package struct UpgradeHead: Sendable {
             return head
         }
         return nil
+    }
+
+    /// Has a folded line continue the one before, behind spaces (RFC 9112 §5.2).
+    private mutating func unfold() {
+        guard lineStart > 1 else { return }
+        lines[lineStart - 1] = 0x20
+        if lines[lineStart - 2] == 0x0D { lines[lineStart - 2] = 0x20 }
     }
 
     /// Whether it may become a status line: what a server of another protocol says is not waited for.

@@ -75,6 +75,31 @@ struct HostileServerTests {
         #expect(end.error != nil || end.response?.statusCode == 200)
     }
 
+    @Test("API-594 a folded line continues the field before it (RFC 9112 §5.2)")
+    func foldedFields() async throws {
+        let fields = try await Lab.outcome(ofFault: "folded-fields").response
+        func members(_ name: String) -> [String]? {
+            fields?.value(forHeader: name)?.split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
+        }
+        #expect(members("cache-control") == ["max-age=60", "no-store"])
+        #expect(members("vary") == ["X-A", "X-B"] && members("x-empty") == [])
+        let coded = try await Lab.outcome(ofFault: "folded-coding")
+        #expect(coded.error == nil && coded.data?.starts(with: Data(#"{"key":"value"}"#.utf8)) == true)
+        let moved = try await Lab.outcome(ofFault: "folded-location")
+        #expect(
+            moved.error == nil && moved.response?.url.path() == "/get", "\(String(describing: moved.error))")
+    }
+
+    @Test(
+        "API-594 folded lines that libcurl frames the content by in another way are errors",
+        arguments: [
+            "folded-chunked", "folded-more-coding", "folded-length", "folded-more-length",
+        ])
+    func foldedFraming(_ path: String) async throws {
+        let end = try await Lab.outcome(ofFault: path)
+        #expect(end.error?.code == .badServerResponse, "\(end)")
+    }
+
     @Test(
         "what is no HTTP is an error",
         arguments: ["garbage", "http-0.9", "garbage-version", "garbage-status"])

@@ -39,6 +39,15 @@ struct UpgradeHeadTests {
     }
 
     @Test(
+        "API-595 A folded line continues the one before (RFC 9112 §5.2)", arguments: [1, 2, 5, 7, 4096])
+    func folded(piece: Int) {
+        let start = "HTTP/1.1 101 Switching\r\n\tProtocols\r\nUpgrade:\r\n websocket\r\nA: b\n\tc\n \r\n"
+        let joined = "HTTP/1.1 101 Switching  \tProtocols\r\nUpgrade:   websocket\r\nA: b \tc  \r\n"
+        let (heads, _, head) = read("\(start)\r\n", piece: piece)
+        #expect(heads == [joined] && !head.isBroken)
+    }
+
+    @Test(
         "API-451 What is no head, or too long a one, is not waited for",
         arguments: [
             ("SSH-2.0-x", 1), ("HTTQ", 4), ("HTTP/1.1 101\r\nA\0", 16),
