@@ -86,7 +86,7 @@ package struct CacheControl: Sendable, Equatable {
     }
 
     /// A number of seconds; 0 for what is none, and 2³¹ for what is more (RFC 9111 §1.2.2).
-    private static func seconds(_ text: String?) -> Int64 {
+    static func seconds(_ text: String?) -> Int64 {
         guard let text, !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return 0 }
         return min(Int64(text) ?? .max, 1 << 31)
     }

@@ -29,12 +29,13 @@ package struct CacheFreshness: Sendable, Equatable {
 
     package var isFresh: Bool { lifetime > age }
 
-    /// What caches on the way said (RFC 9111 §5.1).
+    /// What caches on the way said: the first member of a list, and nothing for what is no number (RFC 9111
+    /// §5.1).
     private static func receivedAge(_ entry: CacheEntry) -> Int64 {
-        guard let text = entry.response.values(forHeader: "age").first, let age = Int64(text), age >= 0 else {
-            return 0
-        }
-        return min(age, 1 << 31)
+        CacheControl.seconds(
+            entry.response.values(forHeader: "age").first.map {
+                String($0.prefix { $0 != "," }.trimmingBlanks)
+            })
     }
 
     private static func lifetime(_ entry: CacheEntry, _ date: HTTPDate, _ arrival: HTTPDate) -> Int64 {

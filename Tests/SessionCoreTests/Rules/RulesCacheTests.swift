@@ -101,6 +101,17 @@ struct RulesCacheTests {
         #expect(response.value(forHeader: "age") == "\(expected)")
     }
 
+    @Test(
+        "API-596 an age beyond all numbers is a long one, and of a list the first counts",
+        arguments: [
+            ("99999999999999999999", 1 << 31), ("61, 2", 61), ("61 ,x", 61), ("x, 61", 0), ("61x", 0),
+            ("+61", 0), ("", 0),
+        ] as [(String, Int64)])
+    func receivedAge(_ age: String, _ expected: Int64) throws {
+        let entry = try Fixture.entry(["cache-control": "max-age=60", "age": age])
+        #expect(CacheFreshness(entry, at: Fixture.start).age == expected)
+    }
+
     @Test("a clock that was set back makes everything stale")
     func clockSetBack() throws {
         let entry = try Fixture.entry(["cache-control": "max-age=60", "etag": "\"1\""])
