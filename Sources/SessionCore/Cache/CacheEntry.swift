@@ -94,9 +94,9 @@ extension CacheEntry {
     /// What authenticates the request, and secrets that the response varies by; nil for none.
     private static func credentials(_ request: SessionRequest, _ names: [String]) -> String? {
         let names = Set(names).filter(secrets.contains).union(["authorization"])
-        var texts = names.sorted().compactMap { value($0, request) }
+        var texts = names.sorted().compactMap { name in value(name, request).map { "\(name): \($0)" } }
         if let user = request.url.user(percentEncoded: true) {
-            texts.append("\(user):\(request.url.password(percentEncoded: true) ?? "")")
+            texts.append("//\(user):\(request.url.password(percentEncoded: true) ?? "")")
         }
         return texts.isEmpty ? nil : texts.joined(separator: "\n")
     }

@@ -194,6 +194,22 @@ struct RulesCacheUpdateTests {
         #expect(new?.response.value(forHeader: "x") == expected)
     }
 
+    @Test("API-597 a secret is the same only in the same field, and in the URL it is another")
+    func credentialFields() throws {
+        let pairs = ["cache-control": "max-age=60", "vary": "authorization, x-api-key, x-auth-token"]
+        let asked = try Fixture.request(["x-api-key": "a", "x-auth-token": "b"])
+        let entry = try Fixture.entry(pairs, request: asked)
+        #expect(entry.hasSameAuthorization(as: asked))
+        for other in try [
+            Fixture.request(["x-api-key": "a", "authorization": "b"]),
+            Fixture.request(["authorization": "a", "x-auth-token": "b"]),
+        ] {
+            #expect(!entry.hasSameAuthorization(as: other))
+        }
+        let user = try Fixture.entry(pairs, request: Fixture.request(url: "http://me:pw@h/x"))
+        #expect(!user.hasSameAuthorization(as: try Fixture.request(["authorization": "me:pw"])))
+    }
+
     @Test(
         "what changes something empties the cache of it, within its origin",
         arguments: [
