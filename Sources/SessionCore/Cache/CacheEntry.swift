@@ -5,7 +5,8 @@ import HTTPTypes
 
 /// A stored response without its content, and what shows whether it fits a request.
 public struct CacheEntry: Sendable, Equatable {
-    /// What it is stored under: the URL without fragment, user and password.
+    /// What it is stored under: the URL without fragment, user and password, and the request's `Host` where
+    /// that names another server.
     public let key: String
     /// The stored response, without fields of the connection, cookies, and its URL's user and password.
     public let response: SessionResponse
@@ -31,7 +32,7 @@ extension CacheEntry {
         contentLength: Int64
     ) {
         self.init(
-            key: Self.key(for: request.url), response: Self.storable(response),
+            key: Self.key(for: request), response: Self.storable(response),
             requestDate: HTTPDate(requestDate).date, responseDate: HTTPDate(responseDate).date,
             variants: Self.variants(request, response),
             authorization: Self.credentials(request, Self.variantNames(response) ?? [])
@@ -39,7 +40,21 @@ extension CacheEntry {
             isDecoded: request.options.decompressesContent, contentLength: contentLength)
     }
 
-    /// What the response to a URL is stored under.
+    /// What the response to a request is stored under.
+    package static func key(for request: SessionRequest) -> String { key(for: request.url, as: request) }
+
+    /// What the response to a URL is stored under, where it is asked for with the `Host` of a request: the
+    /// server that is meant belongs to what is asked for (RFC 9110 §7.1, RFC 9111 §2).
+    ///
+    /// Beside the URL, not in its place: another server may answer to that name itself.
+    static func key(for url: URL, as request: SessionRequest) -> String {
+        let key = key(for: url)
+        guard let host = value("host", request)?.lowercased(), !host.isEmpty else { return key }
+        let own = Origin(request.url).map { "\($0)".dropFirst($0.scheme.utf8.count + 3) }
+        return own == host[...] ? key : "\(key) \(host)"
+    }
+
+    /// What the response to a URL is stored under that is asked for without a `Host` of the caller's.
     public static func key(for url: URL) -> String {
         guard let origin = Origin(url), let reference = URIReference(url.absoluteString) else {
             return url.absoluteString
@@ -50,7 +65,7 @@ extension CacheEntry {
 
     /// Whether the request has the values of fields that selected the stored response (RFC 9111 §4.1).
     package func matches(_ request: SessionRequest) -> Bool {
-        key == Self.key(for: request.url) && isDecoded == request.options.decompressesContent
+        key == Self.key(for: request) && isDecoded == request.options.decompressesContent
             && variants.allSatisfy { Self.value($0.key, request) == $0.value }
     }
 

@@ -7,8 +7,9 @@ import FoundationEssentials
 /// Numbers are little-endian; anything but a complete record of this version is a miss.
 package enum CacheRecord {
     private static let magic = Array("RchC".utf8)
-    /// Version 1, with a short hash of the credentials without a key, is a miss.
-    private static let version: UInt8 = 2
+    /// Earlier ones are misses: 1 had a short hash of the credentials without a key, 2 did not tell servers
+    /// apart by `Host`, nor credentials by the names of their fields.
+    private static let version: UInt8 = 3
     /// More head than this has no server; the head is read into memory at once.
     package static let longestHead = 1 << 20
     /// Magic, version and the length of the head.

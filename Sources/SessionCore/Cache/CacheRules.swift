@@ -112,14 +112,14 @@ package enum CacheRules {
         let safe: Set<HTTPRequest.Method> = [.get, .head, .options, .trace]
         guard !safe.contains(request.method), let status = response.statusCode, (200...399).contains(status)
         else { return [] }
-        var keys: Set = [CacheEntry.key(for: request.url)]
+        var keys: Set = [CacheEntry.key(for: request)]
         for field in ["location", "content-location"] {
             // A server may not empty the cache of another origin.
             if let text = response.value(forHeader: field),
                 let url = URIReference(text)?.resolved(against: request.url), let origin = Origin(url),
                 origin == Origin(request.url)
             {
-                keys.insert(CacheEntry.key(for: url))
+                keys.insert(CacheEntry.key(for: url, as: request))
             }
         }
         return keys

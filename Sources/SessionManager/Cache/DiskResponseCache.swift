@@ -60,7 +60,7 @@ public final class DiskResponseCache: Sendable {
 
     /// What is stored for the URL of a request; `body` is called on the cache's thread.
     package func lookup(_ request: SessionRequest, then body: @escaping @Sendable (StoredResponse?) -> Void) {
-        let key = CacheEntry.key(for: request.url)
+        let key = CacheEntry.key(for: request)
         perform({ $0.lookup(key) }, then: body)
     }
 
@@ -78,9 +78,15 @@ public final class DiskResponseCache: Sendable {
         }
     }
 
-    /// Removes what is stored for a URL.
+    /// Removes what is stored for a URL; not what came for a request with a `Host` of its own.
     public func remove(_ url: URL) async {
         let key = CacheEntry.key(for: url)
+        await run { $0.remove(key) }
+    }
+
+    /// Removes what is stored for the URL of a request, and its `Host`.
+    public func remove(_ request: SessionRequest) async {
+        let key = CacheEntry.key(for: request)
         await run { $0.remove(key) }
     }
 

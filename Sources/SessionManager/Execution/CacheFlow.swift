@@ -177,12 +177,12 @@ final class CacheFlow {
         guard isAllowed, content.count <= cache.largestContent,
             CacheRules.isStorable(asked, response, at: responseDate)
         else {
-            if isReplaced { cache.remove(keys: [CacheEntry.key(for: asked.url)]) }
+            if isReplaced { cache.remove(keys: [CacheEntry.key(for: asked)]) }
             return nil
         }
         let (requestDate, responseDate) = (requestDate, responseDate)
         let store: @Sendable (CachedResponse?) -> Void = { kept in
-            guard let kept else { return cache.remove(keys: [CacheEntry.key(for: asked.url)]) }
+            guard let kept else { return cache.remove(keys: [CacheEntry.key(for: asked)]) }
             cache.store(
                 StoredResponse(
                     entry: CacheEntry(

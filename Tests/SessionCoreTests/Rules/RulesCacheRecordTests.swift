@@ -83,7 +83,7 @@ struct RulesCacheRecordTests {
             return body + withUnsafeBytes(of: CRC32.of(body).littleEndian) { Array($0) }
         }
         #expect(CacheRecord.read(sealed { _ in }) != nil)
-        for version in [1, 3] as [UInt8] { #expect(CacheRecord.read(sealed { $0[4] = version }) == nil) }
+        for version in [1, 2, 4] as [UInt8] { #expect(CacheRecord.read(sealed { $0[4] = version }) == nil) }
         #expect(CacheRecord.read(sealed { $0.replaceSubrange(9..<13, with: [255, 255, 255, 255]) }) == nil)
         let longer = sealed { body in
             body.append(0)

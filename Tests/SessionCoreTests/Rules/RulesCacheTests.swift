@@ -207,4 +207,33 @@ struct RulesCacheTests {
     func keys(_ url: String, _ key: String) throws {
         #expect(CacheEntry.key(for: try SessionRequest(url).url) == key)
     }
+
+    @Test(
+        "API-593 a `Host` that names another server is part of the key",
+        arguments: [
+            ("", "http://h:8080/a"), ("h:8080", "http://h:8080/a"), ("H:8080", "http://h:8080/a"),
+            ("One.example", "http://h:8080/a one.example"), ("h", "http://h:8080/a h"),
+        ])
+    func hostKeys(_ host: String, _ key: String) throws {
+        let request = try Fixture.request(["host": host], url: "http://h:8080/a")
+        #expect(CacheEntry.key(for: request) == key)
+    }
+
+    @Test("API-593 what one server has answered is neither another's answer nor removed by it")
+    func hosts() throws {
+        let requests = try [["host": "one.example"], ["host": "two.example"], [:]].map {
+            try Fixture.request($0)
+        }
+        for (index, asked) in requests.enumerated() {
+            let entry = try Fixture.entry(["cache-control": "max-age=60"], request: asked)
+            for (other, request) in requests.enumerated() {
+                let decision = CacheRules.decide(request, entry: entry, at: Fixture.at(1))
+                #expect(Fixture.name(decision) == (index == other ? "use" : "load"))
+                var change = request
+                change.method = .post
+                let removed = CacheRules.invalidated(by: change, try Fixture.response(["location": "/x"]))
+                #expect(removed.contains(entry.key) == (index == other))
+            }
+        }
+    }
 }

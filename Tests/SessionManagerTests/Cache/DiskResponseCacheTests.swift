@@ -57,10 +57,10 @@ struct DiskResponseCacheTests {
 
     private func request(_ name: String) throws -> SessionRequest { try SessionRequest("http://h/\(name)") }
 
-    private func stored(_ name: String, _ text: String = "hello", eTag: String = "\"1\"") throws
-        -> StoredResponse
-    {
-        let request = try request(name)
+    private func stored(
+        _ name: String, _ text: String = "hello", eTag: String = "\"1\"", of asked: SessionRequest? = nil
+    ) throws -> StoredResponse {
+        let request = try asked ?? request(name)
         let response = SessionResponse(
             url: request.url, statusCode: 200, headerFields: [.eTag: eTag, .cacheControl: "max-age=60"])
         return StoredResponse(
@@ -178,6 +178,23 @@ struct DiskResponseCacheTests {
         #expect(try await cache.lookup(request("c")) == nil)
         #expect(await cache.diskUsage == 0)
         #expect(folder.names.isEmpty)
+    }
+
+    @Test("API-593 what came for another `Host` is stored beside, and removed by itself")
+    func otherHost() async throws {
+        let folder = try CacheFolder()
+        let cache = cache(folder, memory: 1 << 20)
+        var other = try request("a")
+        try other.setValue("virtual.test", forHeader: "Host")
+        cache.store(try stored("a"))
+        #expect(await cache.lookup(other) == nil)
+        await cache.remove(other)
+        #expect(try await cache.lookup(request("a")) != nil)
+        cache.store(try stored("a", of: other))
+        await cache.remove(other.url)
+        #expect(await cache.lookup(other) != nil)
+        await cache.remove(other)
+        #expect(await cache.lookup(other) == nil)
     }
 
     @Test("damaged files are misses and go away", arguments: 0..<6)
