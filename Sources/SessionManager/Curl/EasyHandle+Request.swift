@@ -12,10 +12,24 @@ extension EasyHandle {
         ccurl_head_restart(head)
         setAddress(transfer.address, origin: transfer.origin)
         if options?.fits(transfer) != true { apply(EasyOptions(transfer, configuration)) }
+        fitProxy(transfer)
         let ordinary = Self.ordinaryFields(transfer)
         if ordinary == nil || ordinary != ordinaryFields { prepareFields(transfer, transfer.request) }
         ordinaryFields = ordinary
         fitUploadBuffer(transfer.address)
+    }
+
+    /// Has libcurl ask a proxy where ``ProxyRules`` has found one, and nowhere else.
+    ///
+    /// By itself it reads `no_proxy` in another way: 7.88 knows neither brackets nor ranges of IPv6
+    /// (lib/noproxy.c). An empty list has no exceptions (CURLOPT_NOPROXY(3)).
+    private func fitProxy(_ transfer: Transfer) {
+        // No proxy stands before a socket of this machine.
+        let isDirect =
+            !proxies.mayApply || transfer.route != nil || proxies.proxy(for: transfer.request.url) == nil
+        guard isDirect != self.isDirect else { return }
+        self.isDirect = isDirect
+        set(CURLOPT_NOPROXY, isDirect ? "*" : "")
     }
 
     /// Has libcurl's buffer for uploads hold the whole head.
@@ -139,7 +153,6 @@ extension EasyHandle {
     /// Goes over the network again.
     private func leaveSocket() {
         set(CURLOPT_UNIX_SOCKET_PATH, nil)
-        set(CURLOPT_NOPROXY, proxies.mayApply ? nil : "*")
     }
 }
 

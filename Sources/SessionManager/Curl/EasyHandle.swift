@@ -32,6 +32,8 @@ final class EasyHandle {
     private(set) var fieldsLength = 0
     /// The size that is set.
     var uploadBufferSize = 0
+    /// Whether libcurl is to ask no proxy; nil before the first transfer.
+    var isDirect: Bool?
     /// The number of the pool in whose DNS cache it has put the addresses of the configuration last.
     var addressedPool = 0
     /// The URL that is set.
@@ -77,7 +79,6 @@ final class EasyHandle {
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_TCP_KEEPALIVE, 1)
-        if !proxies.mayApply { set(CURLOPT_NOPROXY, "*") }
         if let share { set(CURLOPT_SHARE, pointer: share) }
         set(CURLOPT_WRITEDATA, pointer: address)
         set(CURLOPT_READDATA, pointer: address)

@@ -82,8 +82,6 @@ extension SocketRoute {
         guard let socket = try? UnixSocket(name) else { return }
         easy.set(
             socket.isAbstract ? CURLOPT_ABSTRACT_UNIX_SOCKET : CURLOPT_UNIX_SOCKET_PATH, socket.path)
-        // No proxy stands before a socket; libcurl 7.88 leaves it out by itself.
-        easy.set(CURLOPT_NOPROXY, "*")
     }
 
     fileprivate func error(_ failure: TransportFailure) -> SessionError? {

@@ -166,6 +166,22 @@ struct GetProgramTests {
         }
     }
 
+    @Test("UPL-530 exceptions of `no_proxy` hold as they are read, those of IPv6 too")
+    func proxyExceptions() async throws {
+        let lab = try await GetLab()
+        guard lab.origin.hasIPv6 else { return }
+        let url = lab.origin.url("/get", host: "[::1]")
+        let proxy = "http_proxy=http://127.0.0.1:\(lab.origin.port(.proxy))"
+        for list in ["[::1]", "::1", "::1/128", "::/0", "0:0:0:0:0:0:0:1"] {
+            let end = try await lab.shell("exec env \(proxy) 'no_proxy=\(list)' \"$@\"", [url])
+            #expect(end.code == 0 && !end.text.contains("1.1 origin"), "\(list) \(end.errors)")
+        }
+        for list in ["", "::2", "[::2]", "::2/128", "127.0.0.1"] {
+            let end = try await lab.shell("exec env \(proxy) 'no_proxy=\(list)' \"$@\"", [url])
+            #expect(end.code == 0 && end.text.contains("1.1 origin"), "\(list) \(end.errors)")
+        }
+    }
+
     @Test(
         "FLD-030 a URL that cannot be is wrong usage, wherever one is given",
         arguments: [
