@@ -32,8 +32,10 @@ public struct CurlCommand: Sendable {
     public func text(_ request: SessionRequest, cookies: String? = nil) -> String {
         var words = ["curl"]
         words += methodWords(request)
-        if request.options.decompressesContent, request.headerFields[.acceptEncoding] == nil {
-            words.append("--compressed")
+        switch request.codingOffer {
+        case .known: words.append("--compressed")
+        case .identity: words.append("-H 'Accept-Encoding: identity'")
+        case nil: break
         }
         if let interface = request.options.interface { words.append("--interface \(quoted(interface))") }
         for field in request.headerFields {

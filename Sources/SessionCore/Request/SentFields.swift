@@ -75,3 +75,23 @@ package struct SentFields: Sendable {
         value.split(separator: ",").map { $0.trimmingBlanks.lowercased() }
     }
 }
+
+/// What a transfer says about the codings of the content that it wants (RFC 9110 §12.5.3).
+package enum CodingOffer: Sendable {
+    /// All that can be decoded.
+    case known
+    /// None.
+    case identity
+}
+
+extension SessionRequest {
+    /// What the transfer writes as `Accept-Encoding`; nil where it is the caller's, or left out.
+    ///
+    /// A part of encoded content cannot be decoded, and ranges count the encoded bytes (RFC 9110 §14.2).
+    package var codingOffer: CodingOffer? {
+        guard options.decompressesContent, headerFields[.acceptEncoding] == nil,
+            !options.omittedFields.contains(.acceptEncoding)
+        else { return nil }
+        return headerFields[.range] == nil ? .known : .identity
+    }
+}

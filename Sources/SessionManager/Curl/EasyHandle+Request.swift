@@ -79,11 +79,10 @@ extension EasyHandle {
             append(value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(value)")
         }
         // Not CURLOPT_ACCEPT_ENCODING: see `DecodingSink`.
-        if request.options.decompressesContent, let accepted = ContentCoding.accepted,
-            request.headerFields[.acceptEncoding] == nil,
-            !request.options.omittedFields.contains(.acceptEncoding)
-        {
-            append(accepted)
+        switch request.codingOffer {
+        case .known: if let accepted = ContentCoding.accepted { append(accepted) }
+        case .identity: append("Accept-Encoding: identity")
+        case nil: break
         }
         if let options = sent.connectionOptions { append("Connection: \(options)") }
         for name in request.options.omittedFields

@@ -25,6 +25,16 @@ struct RulesCurlTests {
         #expect(words(request) == ["curl", "-X DELETE", "https://h/p"])
     }
 
+    @Test("API-599 a part is asked for without a coding")
+    func ranges() throws {
+        var request = try SessionRequest("https://h/p", headerFields: [.range: "bytes=0-4"])
+        #expect(
+            words(request)
+                == ["curl", "-H 'Accept-Encoding: identity'", "-H 'Range: bytes=0-4'", "https://h/p"])
+        request.options.omittedFields = [.acceptEncoding]
+        #expect(words(request) == ["curl", "-H 'Range: bytes=0-4'", "https://h/p"])
+    }
+
     @Test("bodies: text, what a shell must not touch, too much, binary, files, streams")
     func bodies() throws {
         struct Stream: BodySource {

@@ -98,4 +98,14 @@ struct SentFieldTests {
             .post, [("Expect", "100-continue")], body: .data(Data("hello".utf8)))
         #expect(expecting["expect"] == ["100-continue"])
     }
+
+    @Test("API-599 a part is asked for without a coding: ranges count encoded bytes (RFC 9110 §14.2)")
+    func ranges() async throws {
+        let range = ("Range", "bytes=0-4")
+        #expect(try await arrived(.get, [range])["accept-encoding"] == ["identity"])
+        #expect(try await arrived(.get, [range, ("Accept-Encoding", "br")])["accept-encoding"] == ["br"])
+        let omitted = try await arrived(.get, [range]) { $0.options.omittedFields = [.acceptEncoding] }
+        #expect(omitted["accept-encoding"] == nil)
+        #expect(try await arrived(.get, [])["accept-encoding"]?.first?.contains("gzip") == true)
+    }
 }
