@@ -65,6 +65,9 @@ extension EasyHandle {
             set(CURLOPT_INFILESIZE_LARGE, offset: sent.isChunked ? -1 : transfer.body.length ?? -1)
         }
         let expects = sent.expectsContinue && transfer.heads.expectation == .asWanted
+        if request.headerFields.contains(where: { $0.name.canonicalName == "host" && sent.sends($0) }) {
+            keepsCookieHost = true
+        }
         setHeaderLines { Self.headerLines(of: request, sent, expects: expects, $0) }
     }
 

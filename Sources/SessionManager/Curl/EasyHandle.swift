@@ -36,6 +36,9 @@ final class EasyHandle {
     var isDirect: Bool?
     /// The number of the pool in whose DNS cache it has put the addresses of the configuration last.
     var addressedPool = 0
+    /// Whether it has sent a `Host` of the caller's: libcurl 7.88 finds the cookies of all later requests by
+    /// that name (`cookiehost` of `Curl_http_host`, lib/http.c).
+    var keepsCookieHost = false
     /// The URL that is set.
     private var address = ""
     /// The same in its parts, which libcurl reads while the transfer lasts.

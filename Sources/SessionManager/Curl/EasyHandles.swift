@@ -45,8 +45,10 @@ final class EasyHandles {
         return easy
     }
 
-    /// Keeps a handle for the next transfer.
-    func release(_ easy: EasyHandle) { if idle.count < maximumIdle { idle.append(easy) } }
+    /// Keeps a handle for the next transfer, unless libcurl would find that one's cookies by another host.
+    func release(_ easy: EasyHandle) {
+        if !easy.keepsCookieHost, idle.count < maximumIdle { idle.append(easy) }
+    }
 
     /// Sets the fixed addresses, which libcurl puts into the DNS cache of the pool.
     func setAddresses(_ easy: EasyHandle, in pool: ConnectionPool) {

@@ -45,4 +45,42 @@ struct CookieTests {
         _ = try await lab.run(request)
         #expect(try await cookies(lab)?["b"] == "2")
     }
+
+    @Test("API-590 a `Host` of the caller's says whose cookies they are, for its own exchange alone")
+    func otherHost() async throws {
+        let origin = try await TestSupport.Origin.shared
+        let lab = try await Lab { $0.hostAddresses.append(origin.resolveEntry(.direct, host: "other.test")) }
+        func cookies(_ path: String, host: String? = nil) async throws -> JSONValue? {
+            var request = try SessionRequest(origin.url(path, at: .direct, host: "other.test"))
+            if let host { try request.setValue(host, forHeader: "Host") }
+            return try await lab.run(request).json?["cookies"]
+        }
+        #expect(try await cookies("/cookies/set?a=1", host: "virtual.test") == .object(["a": "1"]))
+        #expect(try await cookies("/cookies") == .object([:]))
+        #expect(try await cookies("/cookies/set?b=2") == .object(["b": "2"]))
+        #expect(try await cookies("/cookies", host: "virtual.test") == .object(["a": "1"]))
+        // A redirect's target, of another origin, has its own.
+        let target = origin.url("/cookies", at: .direct, host: "other.test")
+        var request = try SessionRequest(
+            origin.url("/body?status=302&h=Set-Cookie:c%3D3&h=Location:\(target)", at: .http))
+        try request.setValue("virtual.test", forHeader: "Host")
+        #expect(try await lab.run(request).json?["cookies"] == .object(["b": "2"]))
+    }
+
+    @Test(
+        "API-590 a request with such a `Host` may end while others use its connection",
+        arguments: [OriginListener.https, .h2])
+    func otherHostBesideOthers(_ listener: OriginListener) async throws {
+        let lab = try await Lab { $0.maximumConnectionsPerHost = 4 }
+        lab.trustOrigin()
+        try await withThrowingTaskGroup(of: Int?.self) { group in
+            for index in 0..<64 {
+                var request = try lab.request("/bytes/20000", at: listener)
+                if index % 2 == 0 { try request.setValue("virtual.test", forHeader: "Host") }
+                let asked = request
+                group.addTask { try await lab.manager.data(for: asked).1.statusCode }
+            }
+            for try await status in group { #expect(status == 200) }
+        }
+    }
 }
