@@ -13,6 +13,8 @@ package struct SentFields: Sendable {
     package let connectionOptions: String?
     /// Whether the content waits until the server wants it (RFC 9110 §10.1.1).
     package let expectsContinue: Bool
+    /// The caller's cookies, of all its fields; nil for none.
+    package let cookies: String?
     private let speaksHTTP1_0: Bool
 
     package init(_ request: SessionRequest) {
@@ -28,6 +30,8 @@ package struct SentFields: Sendable {
             && (request.sharedOptions.value.continueTimeout != nil
                 || fields.contains { $0.name == .expect && Self.members($0.value) == ["100-continue"] })
         connectionOptions = Self.connectionOptions(fields)
+        let cookies = fields.filter { $0.name == .cookie && !$0.value.isEmpty }.map(\.value)
+        self.cookies = cookies.isEmpty ? nil : cookies.joined(separator: "; ")
     }
 
     /// Whether a field of the request is sent as it is.

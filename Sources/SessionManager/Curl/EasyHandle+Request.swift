@@ -69,15 +69,19 @@ extension EasyHandle {
             keepsCookieHost = true
         }
         setHeaderLines { Self.headerLines(of: request, sent, expects: expects, $0) }
+        // Behind those of the session, in one field (RFC 6265 §5.4).
+        let cookies = sent.cookies
+        set(CURLOPT_COOKIE, cookies)
+        fieldsLength += cookies?.utf8.count ?? 0
     }
 
-    /// The lines of a request's header fields, as `setHeaderLines` takes them.
+    /// The lines of a request's header fields, as `setHeaderLines` takes them; not the caller's cookies.
     ///
     /// - Parameter expects: whether the body waits until the server wants it.
     static func headerLines(
         of request: SessionRequest, _ sent: SentFields, expects: Bool, _ append: (String) -> Void
     ) {
-        for field in request.headerFields where sent.sends(field) {
+        for field in request.headerFields where sent.sends(field) && field.name != .cookie {
             let value = field.value
             append(value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(value)")
         }

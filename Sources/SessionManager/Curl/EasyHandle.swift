@@ -28,8 +28,8 @@ final class EasyHandle {
     /// Whether content is to be decoded, where its header fields are those of a request without any of its
     /// own; nil where not.
     var ordinaryFields: Bool?
-    /// The length of the lines in ``setHeaderLines(_:)``.
-    private(set) var fieldsLength = 0
+    /// The length of the lines in ``setHeaderLines(_:)``, and of the caller's cookies.
+    var fieldsLength = 0
     /// The size that is set.
     var uploadBufferSize = 0
     /// Whether libcurl is to ask no proxy; nil before the first transfer.

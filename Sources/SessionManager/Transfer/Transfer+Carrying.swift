@@ -51,6 +51,7 @@ extension Transfer {
         var lines: [String] = []
         let sent = SentFields(request)
         EasyHandle.headerLines(of: request, sent, expects: sent.expectsContinue) { lines.append($0) }
+        if let cookies = sent.cookies { lines.append("Cookie: \(cookies)") }
         return lines
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import HTTPTypes
 import SessionCore
 import SessionManager
 import TestSupport
@@ -82,5 +83,29 @@ struct CookieTests {
             }
             for try await status in group { #expect(status == 200) }
         }
+    }
+
+    @Test("API-598 the caller's cookies and the session's are in one field, for this request alone")
+    func oneField() async throws {
+        let lab = try await Lab()
+        _ = try await lab.run(lab.request("/cookies/set?a=1", at: .direct))
+        func sent(_ own: [String], handlesCookies: Bool = true) async throws -> [String] {
+            var request = try lab.request("/raw-headers", at: .direct)
+            request.options.handlesCookies = handlesCookies
+            for value in own { request.headerFields.append(HTTPField(name: .cookie, value: value)) }
+            let (content, _) = try await lab.manager.data(for: request)
+            return String(decoding: content, as: UTF8.self).split(whereSeparator: \.isNewline)
+                .filter { $0.lowercased().hasPrefix("cookie:") }.map { String($0.dropFirst(8)) }
+        }
+        #expect(try await sent(["b=2"]) == ["a=1; b=2"])
+        #expect(try await sent([]) == ["a=1"])
+        #expect(try await sent(["b=2; c=3", "d=4"], handlesCookies: false) == ["b=2; c=3; d=4"])
+        #expect(try await sent([], handlesCookies: false).isEmpty)
+        // Another origin does not get it (`SensitiveFields`).
+        let target = lab.origin.url("/raw-headers", at: .direct, host: "localhost")
+        var request = try lab.request("/redirect-to?url=\(target)", at: .direct)
+        request.headerFields[.cookie] = "b=2"
+        let (content, _) = try await lab.manager.data(for: request)
+        #expect(!String(decoding: content, as: UTF8.self).lowercased().contains("cookie"))
     }
 }
