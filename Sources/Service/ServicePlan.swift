@@ -95,20 +95,17 @@ package struct ServicePlan: Sendable {
             mayUseOutbox?($0) ?? $0.mayUseOutbox(serviceUser: user, group: group)
         } isOwner: { [isOwner] in
             isOwner($0)
-        } listener: { [socket, stateDirectory, hasOutbox] () throws(ServiceError) in
-            let listener =
-                if let number = manager.socket(named: "varlink", isMain: true) {
-                    try UnixListener(adopting: number)
-                } else {
-                    try UnixListener(path: socket)
-                }
-            // Only after listening: the socket may have been another service's.
-            if hasOutbox, let problem = StateDirectoryRecord.leave(stateDirectory, socket: socket) {
-                log(
-                    .warning,
-                    "\(problem); without it commands do not find the outbox while the service is away")
+        } listener: { [socket] () throws(ServiceError) in
+            if let number = manager.socket(named: "varlink", isMain: true) {
+                return try UnixListener(adopting: number)
             }
-            return listener
+            return try UnixListener(path: socket)
+        } listening: { [socket, stateDirectory, hasOutbox] in
+            guard hasOutbox, let problem = StateDirectoryRecord.leave(stateDirectory, socket: socket)
+            else { return }
+            log(
+                .warning,
+                "\(problem); without it commands do not find the outbox while the service is away")
         }
         // The notifier is last: the service is ready when it reports so.
         let own: [any ServiceComponent] = [server, ServiceNotifier(manager)]

@@ -25,7 +25,7 @@ final class ServiceLab: Sendable {
         _ network: FakeNetwork = .wired, limits: VarlinkLimits = .init(),
         environment: [String: String] = [:], mayUseOutbox: (@Sendable (PeerCredentials) -> Bool)? = nil,
         isOwner: (@Sendable (PeerCredentials) -> Bool)? = nil,
-        parts: (@Sendable () -> [any ServiceComponent])? = nil,
+        parts: (@Sendable () -> [any ServiceComponent])? = nil, hasOutbox: Bool = false,
         configure: (inout ReachabilityConfiguration) -> Void = { _ in }
     ) async throws {
         var template = Array("\(TemporaryFolder.path)/serve.XXXXXX".utf8CString)
@@ -39,6 +39,7 @@ final class ServiceLab: Sendable {
         self.kernel = kernel
         var plan = ServicePlan(socket: socket, stateDirectory: folder, outboxGroup: nil, version: "1.2.3")
         plan.limits = limits
+        plan.hasOutbox = hasOutbox
         if let isOwner { plan.isOwner = isOwner }
         plan.mayUseOutbox = mayUseOutbox
         if let parts { plan.parts = parts }
@@ -105,6 +106,9 @@ struct Caller: ~Copyable {
     }
 
     func send(bytes: [UInt8]) throws { try client.send(bytes, until: Self.limit) }
+
+    /// Closes the direction to the service alone, as `nc -N` does at the end of its input.
+    func endSending() { shutdown(client.number, Int32(SHUT_WR)) }
 
     /// Sends as much as the socket accepts at once; throws if that is nothing.
     func sendNow(_ bytes: [UInt8]) throws { try client.send(bytes, until: 0) }

@@ -65,4 +65,16 @@ struct SocketFileTests {
         #expect(access(run + "/status.json", F_OK) == 0)
         await lab.stop()
     }
+
+    @Test("OBX-080 the record of the state directory is made again with the socket")
+    func record() async throws {
+        let lab = try await ServiceLab(hasOutbox: true)
+        let (run, record) = (lab.folder + "/run", lab.socket + ".state")
+        #expect(StateDirectoryRecord.directory(socket: lab.socket) == lab.folder)
+        for path in [record, lab.socket, lab.socket + ".lock"] { try #require(unlink(path) == 0) }
+        try #require(rmdir(run) == 0)
+        await lab.log.wait { $0.contains { $0.hasSuffix("the socket \(lab.socket) is there again") } }
+        #expect(StateDirectoryRecord.directory(socket: lab.socket) == lab.folder)
+        await lab.stop()
+    }
 }

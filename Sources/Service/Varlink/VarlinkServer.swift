@@ -11,6 +11,7 @@ package final class VarlinkServer: ServiceComponent {
     package let name = "varlink"
     package let startsFirst = true
     private let makeListener: () throws(ServiceError) -> UnixListener
+    private let listening: () -> Void
     private let limits: VarlinkLimits
     /// Whether a peer may use the outbox.
     private let mayUseOutbox: (PeerCredentials) -> Bool
@@ -37,18 +38,23 @@ package final class VarlinkServer: ServiceComponent {
     private var stopped: (() -> Void)?
     private var refusals: UInt64 = 0
 
-    /// - Parameter listener: makes the socket when the service starts.
+    /// - Parameters:
+    ///   - listener: makes the socket when the service starts.
+    ///   - listening: called each time the socket was made, also where its directory was removed meanwhile;
+    ///     only then the path is known to be no other service's.
     package init(
         limits: VarlinkLimits, statusService: StatusService,
         mayUseOutbox: @escaping (PeerCredentials) -> Bool,
         isOwner: @escaping (PeerCredentials) -> Bool,
-        listener: @escaping () throws(ServiceError) -> UnixListener
+        listener: @escaping () throws(ServiceError) -> UnixListener,
+        listening: @escaping () -> Void = {}
     ) {
         self.limits = limits
         self.statusService = statusService
         self.mayUseOutbox = mayUseOutbox
         self.isOwner = isOwner
         makeListener = listener
+        self.listening = listening
         quota = ConnectionQuota(limits: limits)
         subscriptions = SubscriptionQuota(limits: limits)
     }
@@ -57,6 +63,7 @@ package final class VarlinkServer: ServiceComponent {
         self.context = context
         let listener = try makeListener()
         self.listener = listener
+        listening()
         statusService.open(context)
         watchSocketFile()
     }
@@ -310,6 +317,7 @@ extension VarlinkServer {
             do throws(ServiceError) {
                 let remade = try listener.remade()
                 replaceListener(by: remade)
+                listening()
                 watchSocketFile()
                 context.log(.notice, "varlink: the socket \(remade.path ?? "") is there again")
             } catch {
