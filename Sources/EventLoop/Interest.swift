@@ -17,6 +17,8 @@ package struct Interest: OptionSet, Sendable, Equatable {
     package static let writable = Interest(rawValue: 2)
     /// Urgent bytes of a socket, or a trigger of the kernel's pressure files (poll(2), POLLPRI).
     package static let priority = Interest(rawValue: 4)
+    /// Errors and hang-ups alone.
+    package static let hangUp = Interest(rawValue: 8)
 
     /// The bits of epoll_ctl(2).
     var mask: UInt32 {

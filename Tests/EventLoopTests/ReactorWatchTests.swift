@@ -340,6 +340,27 @@ import Testing
         }
         #expect(await log.wait(forCount: 1) == [0])
     }
+
+    @Test func hangUp_ReportsTheEndOfBothDirections_Alone() async throws {
+        let reactor = try Reactor(name: "test")
+        let pair = try DescriptorPair()
+        let near = pair.near.number
+        let log = EventLog<Readiness>()
+        try await reactor.result {
+            try reactor.watch(near, for: .hangUp) { readiness in
+                log.append(readiness)
+                reactor.unwatch(near)
+            }
+        }
+        pair.signal()
+        shutdown(pair.far.number, Int32(SHUT_WR))
+        // The loop has waited once with both.
+        for _ in 0..<2 { try await reactor.result {} }
+        #expect(log.elements.isEmpty)
+        shutdown(pair.far.number, Int32(SHUT_RDWR))
+        #expect(await log.wait(forCount: 1) == [.hangUp])
+        reactor.stop()
+    }
 }
 
 /// Reports its release.

@@ -296,6 +296,22 @@ struct VarlinkConnectionTests {
         ReportJSON.write(report, to: &line)
         #expect(String(decoding: VarlinkReply(report).parameters, as: UTF8.self) + "\n" == line.text)
     }
+
+    @Test("OBX-081 after the end of the client's calls it stays open for their answers, and for nothing else")
+    func afterTheCalls() {
+        func closes(_ text: String, answered: Bool = false) -> Bool {
+            var machine = VarlinkConnectionStateMachine(limits: VarlinkLimits())
+            _ = machine.received(Array(text.utf8))
+            _ = machine.next(unread: 0)
+            if answered { _ = machine.answered(VarlinkReply()) }
+            return machine.wait(unread: 0, hasEnded: true, isDraining: false, isAnswered: answered) == .close
+        }
+        let call = #"{"method":"org.varlink.service.GetInfo"}"#
+        #expect(closes("") && closes(call) && closes(call + "\0", answered: true))
+        #expect(!closes(call + "\0"))
+        // Another call may wait behind one without an answer.
+        #expect(!closes(#"{"method":"org.varlink.service.GetInfo","oneway":true}"# + "\0"))
+    }
 }
 
 extension VarlinkConnectionStateMachine {

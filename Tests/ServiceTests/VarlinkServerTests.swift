@@ -152,4 +152,45 @@ struct VarlinkServerTests {
         #expect(may(0, 0) && may(500, 1) && may(7, 9, allowed: 9) && may(7, 8, [3, 9], allowed: 9))
         #expect(!may(7, 9) && !may(7, 8, [3], allowed: 9) && !may(7, 500))
     }
+
+    @Test("OBX-081 a client that has only closed its own direction gets the answers to what it has sent")
+    func halfClosed() async throws {
+        let lab = try await ServiceLab(hasOutbox: true)
+        var client = try lab.client()
+        // The second call waits behind the first, whose answer comes from another thread.
+        try client.send("Enqueue", ["url": "http://192.0.2.1/"])
+        try client.send("ListOutbox")
+        client.endSending()
+        #expect(try client.reply()?["parameters"]?["id"] == "1")
+        #expect(try client.reply()?["parameters"]?["total"] == 1)
+        #expect(try client.reply() == nil)
+        await lab.stop()
+    }
+
+    @Test("OBX-081 a wait and a subscription outlast the end of the client's own direction, not its end")
+    func halfClosedWaits() async throws {
+        let lab = try await ServiceLab()
+        do {
+            var waiting = try lab.client()
+            var watching = try lab.client()
+            try waiting.send("Wait", ["goal": "unreachable"])
+            waiting.endSending()
+            try watching.send("Monitor", more: true)
+            watching.endSending()
+            #expect(try watching.reply()?["parameters"]?["event"] == "initial")
+            while await !lab.stateLines.contains(where: { $0.contains("1 subscriptions, 1 waiting") }) {}
+            lab.kernel.change { $0.setCarrier($0.index("eth0"), false) }
+            #expect(try waiting.reply()?["parameters"]?["status"] == "unreachable")
+            #expect(try waiting.reply() == nil)
+            #expect(try watching.reply()?["parameters"]?["status"] == "unreachable")
+            let gone = try lab.client()
+            try gone.send("Wait", ["goal": "wifi"])
+            gone.endSending()
+            while await !lab.stateLines.contains(where: { $0.contains("1 subscriptions, 1 waiting") }) {}
+        }
+        // Nothing is written to the two that have gone.
+        while await !lab.stateLines.contains(where: { $0.contains("0 clients, 0 subscriptions, 0 waiting") })
+        {}
+        await lab.stop()
+    }
 }

@@ -67,16 +67,14 @@ final class VarlinkConnection {
         if readiness.contains(.refused) { return close() }
         if readiness.contains(.readable) || readiness.contains(.hangUp) { read() }
         guard !isClosed else { return }
-        if readiness.contains(.error) { return close() }
+        // A client that has closed both directions gets no answers; its last bytes were read.
+        if readiness.contains(.error) || isEnded && readiness.contains(.hangUp) { return close() }
         if !outgoing.isEmpty { flush() }
         answerCalls()
     }
 
     private func read() {
-        guard !isEnded else {
-            // The peer has closed the connection: nothing is left to read.
-            return outgoing.isEmpty ? close() : flush()
-        }
+        guard !isEnded else { return }
         let result = withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 1) {
             piece -> (count: Int, errno: Int32) in
             let count = recv(descriptor.number, piece.baseAddress, piece.count, 0)
@@ -223,6 +221,8 @@ final class VarlinkConnection {
             var interest = Interest.nothing
             if reads { interest.insert(.readable) }
             if writes { interest.insert(.writable) }
+            // A half-closed client is not read, but its end is noticed.
+            if interest == .nothing { interest = .hangUp }
             reactor.change(descriptor.number, to: interest)
             arm(&messageTimer, restTime) { $0.end(.malformed("the rest of a message did not come")) }
             arm(&stallTimer, readTime) { $0.close() }

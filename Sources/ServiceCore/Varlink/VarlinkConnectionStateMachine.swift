@@ -50,6 +50,14 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
     /// Whether no call is under way.
     package var isIdle: Bool { if case .ready = state { !framer.isInside } else { false } }
 
+    /// Whether a call is under way, behind which others may wait.
+    private var isAtWork: Bool {
+        switch state {
+        case .busy, .monitoring: true
+        case .ready, .ending: false
+        }
+    }
+
     /// Whether this is a subscription.
     package var isMonitoring: Bool { if case .monitoring = state { true } else { false } }
 
@@ -168,10 +176,12 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
     ///   - isDraining: whether the service ends and the connection with it, once it is answered.
     ///   - isAnswered: whether it was sent anything.
     package func wait(unread: Int, hasEnded: Bool, isDraining: Bool, isAnswered: Bool) -> Wait {
-        if unread == 0, hasEnded || isDraining && (isMonitoring || isIdle && isAnswered) { return .close }
+        // A client that has only closed its own direction still reads the answers to its calls, as those that
+        // send a call and the end of it do (socat, nc -N).
+        if unread == 0, hasEnded && !isAtWork || isDraining && (isMonitoring || isIdle && isAnswered) {
+            return .close
+        }
         let isBehind = unread > limits.unread
-        // A client that has closed its side gets no subscription and no waits; it may still read the answers
-        // to its earlier calls.
         return .wait(
             reads: !hasEnded && (!isBehind || isMonitoring), writes: unread > 0,
             restTime: awaitsRest && !isBehind ? limits.messageTime : nil,
