@@ -198,4 +198,25 @@ import Testing
         }
         #expect(error?.code == .closed)
     }
+
+    @Test("OBX-085 what frames a message, and CONNECT, are refused: no server could take the request")
+    func framing() async throws {
+        let outbox = try await lab.open()
+        func refusal(_ change: (inout OutboxRequest) -> Void) async throws -> String {
+            var request = try OutboxRequest(to: url)
+            change(&request)
+            let error = await #expect(throws: OutboxError.self) { try await outbox.enqueue(request) }
+            #expect(error?.code == .badRequest)
+            return error?.description ?? ""
+        }
+        #expect(try await refusal { $0.method = .connect }.contains("CONNECT asks for a tunnel"))
+        #expect(try await refusal { $0.headerFields[.contentLength] = "3" }.contains("“Content-Length”"))
+        #expect(
+            try await refusal { $0.headerFields[.transferEncoding] = "chunked" }
+                .contains("“Transfer-Encoding”"))
+        let secret = SecretField(name: "content-length", source: "env", key: "N")
+        #expect(try await refusal { $0.secretFields = [secret] }.contains("“content-length”"))
+        #expect(try await outbox.counts() == OutboxCounts())
+        await outbox.close()
+    }
 }

@@ -16,9 +16,10 @@ public struct OutboxRequest: Sendable {
 
     /// The destination; `http` or `https`.
     public var url: URL
-    /// The method.
+    /// The method; not `CONNECT`.
     public var method: HTTPRequest.Method
-    /// Header fields that are sent unchanged and stored in the outbox's file.
+    /// Header fields that are sent unchanged and stored in the outbox's file; without `Content-Length` and
+    /// `Transfer-Encoding`, which follow from the content.
     public var headerFields: HTTPFields
     /// Fields whose values are looked up when the request is sent, and are never stored.
     public var secretFields: [SecretField] = []

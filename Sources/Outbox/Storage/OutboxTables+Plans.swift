@@ -190,7 +190,7 @@ extension OutboxTables {
             FROM entries WHERE id = ?
             """,
             [
-                .text(PreparedEntry.randomKey()), .integer(now), .integer(next - planned),
+                .text(OutboxRequest.randomKey()), .integer(now), .integer(next - planned),
                 .integer(next + plan.delay), number,
             ])
         let other = database.lastRow

@@ -58,6 +58,7 @@ struct PreparedEntry: Sendable {
                 .badRequest, "a lane has a name of 1 to 200 bytes without control characters",
                 advice: "choose another one")
         }
+        try Self.checkFraming(request)
         priority = request.priority
         method = request.method.rawValue
         url = asciiURL.absoluteString
@@ -78,8 +79,8 @@ struct PreparedEntry: Sendable {
         }
         var fields = request.headerFields
         let keyField = HTTPField.Name.idempotencyKey
-        key = request.idempotencyKey ?? fields[keyField] ?? Self.randomKey()
-        hasOwnKey = request.idempotencyKey ?? fields[keyField] != nil
+        key = request.chosenKey ?? OutboxRequest.randomKey()
+        hasOwnKey = request.chosenKey != nil
         fields[keyField] = nil
         // RFC 9110 §5.5, and no blanks, so that the key survives header parsing unchanged.
         guard !key.isEmpty, key.utf8.count <= 255, key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -102,6 +103,20 @@ struct PreparedEntry: Sendable {
             let staged = try bodies.stage(file: path, largest: largest)
             size = staged.size
             file = staged
+        }
+    }
+
+    /// Refuses what decides about the connection and not about the request.
+    private static func checkFraming(_ request: OutboxRequest) throws(OutboxError) {
+        // RFC 9110 §9.3.6: it asks a proxy for a tunnel, and no server answers it otherwise.
+        guard request.method != .connect else {
+            throw OutboxError(.badRequest, "CONNECT asks for a tunnel and is no request that can be stored")
+        }
+        let names = request.headerFields.map(\.name) + request.secretFields.compactMap { .init($0.name) }
+        if let name = names.first(where: { $0 == .contentLength || $0 == .transferEncoding }) {
+            throw OutboxError(
+                .badRequest, "the field “\(name.rawName)” follows from the content",
+                advice: "leave it out; it is added when the request is sent")
         }
     }
 
@@ -192,11 +207,16 @@ struct PreparedEntry: Sendable {
         }
         return fields
     }
+}
+
+extension OutboxRequest {
+    /// The key that the caller has chosen, also as a header field; nil for a random one.
+    package var chosenKey: String? { idempotencyKey ?? headerFields[.idempotencyKey] }
 
     /// The time and 80 random bits, as in a UUID of version 7 (RFC 9562 §5.7).
     ///
     /// Keys of one time share pages of the index; random ones would each write their own.
-    static func randomKey() -> String {
+    package static func randomKey() -> String {
         let time = UInt64(bitPattern: WallClock.now) & 0xFFFF_FFFF_FFFF
         let (high, low) = (UInt64.random(in: 0...0xFFFF), UInt64.random(in: 0...UInt64.max))
         return digits(time << 16 | high) + digits(low)

@@ -8,19 +8,19 @@ import ServiceCore
 import SessionCore
 
 extension OutboxRequest {
-    /// Converts a call of `Enqueue`; nil if the request is invalid.
-    init?(_ draft: OutboxCall.Draft) {
-        var fields = HTTPFields()
-        for (name, value) in draft.headers.sorted(by: { $0.key < $1.key }) {
-            guard let name = HTTPField.Name(name) else { return nil }
-            fields.append(HTTPField(name: name, value: value))
+    /// Converts a call of `Enqueue`.
+    ///
+    /// - Throws: the answer that names the first invalid parameter.
+    init(_ draft: OutboxCall.Draft) throws(VarlinkRefusal) {
+        let fields = try Self.fields(draft.headers)
+        guard let method = HTTPRequest.Method(draft.method ?? "POST") else {
+            throw VarlinkRefusal(.invalidParameter("method"))
         }
-        guard let method = HTTPRequest.Method(draft.method ?? "POST") else { return nil }
         let body: Body? = draft.body.isEmpty ? nil : .data(Data(draft.body))
         do throws(SessionError) {
             try self.init(draft.url, method: method, headerFields: fields, body: body)
         } catch {
-            return nil
+            throw VarlinkRefusal(.invalidParameter("url"))
         }
         if let lane = draft.lane { self.lane = lane }
         idempotencyKey = draft.idempotencyKey
@@ -31,11 +31,13 @@ extension OutboxRequest {
         secretFields = draft.secrets.map {
             SecretField(name: $0.name, prefix: $0.prefix, source: $0.source, key: $0.key)
         }
-        guard apply(draft.plan) else { return nil }
+        try apply(draft.plan)
         if let file = draft.download {
             var wanted = OutboxDownload(to: file.path, sha256: file.sha256)
             for mirror in file.mirrors {
-                guard let url = try? URL(spoken: mirror) else { return nil }
+                guard let url = try? URL(spoken: mirror) else {
+                    throw VarlinkRefusal(.invalidParameter("mirrors"))
+                }
                 wanted.mirrors.append(url)
             }
             if let mode = file.mode { wanted.mode = mode }
@@ -49,8 +51,21 @@ extension OutboxRequest {
 }
 
 extension OutboxRequest {
-    /// False if the window is none.
-    private mutating func apply(_ plan: OutboxCall.Plan) -> Bool {
+    private static func fields(_ headers: [String: String]) throws(VarlinkRefusal) -> HTTPFields {
+        var fields = HTTPFields()
+        for (text, value) in headers.sorted(by: { $0.key < $1.key }) {
+            guard let name = HTTPField.Name(text) else { throw VarlinkRefusal(.invalidParameter("headers")) }
+            // HTTPField would put blanks in their places (RFC 9110 §5.5).
+            guard !value.utf8.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
+                throw VarlinkRefusal(
+                    .badRequest("the value of the field “\(text)” has a line break or a NUL in it"))
+            }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        return fields
+    }
+
+    private mutating func apply(_ plan: OutboxCall.Plan) throws(VarlinkRefusal) {
         replaces = plan.replaces
         unique = plan.keeps ? .keep : .replace
         tags = Set(plan.tags)
@@ -58,9 +73,9 @@ extension OutboxRequest {
         spread = plan.spread ?? .zero
         every = plan.every
         gates = Set(plan.gates)
-        guard let text = plan.window else { return true }
-        window = OutboxWindow(text)
-        return window != nil
+        guard let text = plan.window else { return }
+        guard let window = OutboxWindow(text) else { throw VarlinkRefusal(.invalidParameter("window")) }
+        self.window = window
     }
 }
 

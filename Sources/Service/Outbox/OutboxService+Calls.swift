@@ -47,7 +47,9 @@ extension OutboxService {
     private static func outcome(
         of call: OutboxCall, _ outbox: RequestOutbox, _ uploads: ContentUploads?
     ) async -> VarlinkReply {
-        do { return try await reply(to: call, outbox, uploads) } catch let error as OutboxError {
+        do { return try await reply(to: call, outbox, uploads) } catch let refusal as VarlinkRefusal {
+            return refusal.reply
+        } catch let error as OutboxError {
             switch error.code {
             case .keyTaken: return .keyTaken(error.description)
             case .nameTaken: return .nameTaken(error.description)
@@ -62,10 +64,7 @@ extension OutboxService {
     ) async throws -> VarlinkReply {
         switch call {
         case .enqueue(let draft):
-            if let window = draft.plan.window, OutboxWindow(window) == nil {
-                return .invalidParameter("window")
-            }
-            guard var request = OutboxRequest(draft) else { return .invalidParameter("url") }
+            var request = try OutboxRequest(draft)
             let upload = draft.content.flatMap { uploads?.remove($0) }
             if draft.content != nil {
                 guard let upload else { return .invalidParameter("content") }

@@ -226,4 +226,32 @@ struct OutboxServiceTests {
         await service.stop()
         #expect(try words(lane.elements).last == "Unavailable")
     }
+
+    @Test("OBX-084 a request that is refused has its reason: the parameter, or a sentence")
+    func refusals() async throws {
+        let service = try await service(in: try ScratchFolder("reach-service"))
+        let answers = EventLog<VarlinkReply>()
+        func enqueue(_ change: (inout OutboxCall.Draft) -> Void) async throws -> VarlinkReply {
+            var draft = OutboxCall.Draft("http://127.0.0.1:1/")
+            change(&draft)
+            let count = answers.elements.count
+            _ = try await service.ask { [draft] in $0.answerOutbox(.enqueue(draft)) { answers.append($0) } }
+            return await answers.wait(forCount: count + 1)[count]
+        }
+        #expect(try await enqueue { $0.method = "G ET" } == .invalidParameter("method"))
+        #expect(try await enqueue { $0.headers = ["X A": "b"] } == .invalidParameter("headers"))
+        #expect(try await enqueue { $0.url = "nonsense" } == .invalidParameter("url"))
+        #expect(try await enqueue { $0.plan.window = "noon" } == .invalidParameter("window"))
+        for value in ["a\nb", "a\r\nX-B: c", "a\0"] {
+            let reply = try await enqueue { $0.headers = ["X-A": value] }
+            #expect(reply == .badRequest("the value of the field “X-A” has a line break or a NUL in it"))
+        }
+        for name in ["Content-Length", "transfer-encoding"] {
+            let reply = try await enqueue { $0.headers = [name: "1"] }
+            #expect(reply.error == "io.reach.Reachability.BadRequest", "\(reply)")
+        }
+        #expect(try await enqueue { $0.method = "CONNECT" }.error == "io.reach.Reachability.BadRequest")
+        #expect(try await enqueue { $0.headers = ["X-A": "b"] }.error == nil)
+        await service.stop()
+    }
 }
