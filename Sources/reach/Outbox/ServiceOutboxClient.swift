@@ -20,7 +20,50 @@ struct ServiceOutboxClient: OutboxClient {
 
     init(at path: String) { self.path = path }
 
+    /// Asks again for a while where the service ends between the call and its answer: the request may be
+    /// stored then, and its key keeps it from being stored twice.
     func enqueue(_ request: OutboxRequest) throws -> OutboxReceipt {
+        var request = request
+        let chosenKey = request.chosenKey
+        let key = chosenKey ?? OutboxRequest.randomKey()
+        request.idempotencyKey = key
+        let canRepeat = Self.canBeReadAgain(request.body)
+        var limit: Int64?
+        while true {
+            do {
+                let receipt = try stored(request)
+                guard limit != nil, chosenKey == nil, receipt.idempotencyKey == key else { return receipt }
+                // An earlier attempt of this call has stored it.
+                return OutboxReceipt(id: receipt.id, idempotencyKey: key, replaced: receipt.replaced)
+            } catch let absence as Absence {
+                // Before the first call was sent nothing can be stored.
+                guard limit != nil || absence.isAfterCall else {
+                    throw OutboxError(.storage, absence.reason)
+                }
+                let end = limit ?? Reactor.now + Self.restartTime
+                limit = end
+                guard canRepeat, Reactor.now < end else {
+                    throw OutboxError(
+                        .storage, "\(absence.reason), and the request may be stored",
+                        advice: "send it again with --key \(key), with which it is not stored twice")
+                }
+                poll(nil, 0, Self.pauseMilliseconds)
+                try Task.checkCancellation()
+            }
+        }
+    }
+
+    /// Whether a content is the same when it is read once more, other than that of a pipe.
+    private static func canBeReadAgain(_ body: OutboxRequest.Body?) -> Bool {
+        guard case .file(let path) = body else { return true }
+        var status = stat()
+        return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// How long a service that has ended may take to be there again, in nanoseconds.
+    private static let restartTime: Int64 = 10_000_000_000
+
+    private func stored(_ request: OutboxRequest) throws -> OutboxReceipt {
         var parameters = Self.parameters(request)
         switch try content(request.body) {
         case .none: break
@@ -30,9 +73,9 @@ struct ServiceOutboxClient: OutboxClient {
         }
         if let download = request.download {
             Self.add(download, to: &parameters)
-            return try receipt(call("EnqueueFetch", parameters))
+            return try receipt(answer("EnqueueFetch", parameters))
         }
-        return try receipt(call("Enqueue", parameters))
+        return try receipt(answer("Enqueue", parameters))
     }
 
     private func receipt(_ reply: JSONValue) throws -> OutboxReceipt {
@@ -77,17 +120,6 @@ struct ServiceOutboxClient: OutboxClient {
             message: reason ?? EntrySettlement.message(outcome, successor), successor: successor,
             reply: reply["answer"].flatMap { Self.answer($0) }, file: reply["file"]?.string,
             fileSize: reply["bytes"]?.int.map { Int64($0) })
-    }
-
-    /// The parameters of `EnqueueFetch` instead of those of `Enqueue`.
-    private static func add(_ download: OutboxDownload, to parameters: inout [String: JSONValue]) {
-        parameters["method"] = nil
-        parameters["file"] = .string(download.path)
-        parameters["mode"] = .string(String(download.mode, radix: 8))
-        if let sha256 = download.sha256 { parameters["sha256"] = .string(sha256) }
-        if !download.mirrors.isEmpty {
-            parameters["mirrors"] = .array(download.mirrors.map { .string($0.absoluteString) })
-        }
     }
 
     private static func answer(_ value: JSONValue) -> OutboxReply? {
@@ -139,7 +171,7 @@ struct ServiceOutboxClient: OutboxClient {
 
     private func call(_ method: String, _ parameters: [String: JSONValue] = [:]) throws -> JSONValue {
         do {
-            return try answer(method, parameters, until: Reactor.now + Self.answerTimeout)
+            return try answer(method, parameters)
         } catch let absence as Absence {
             throw OutboxError(.storage, absence.reason)
         }
@@ -148,21 +180,29 @@ struct ServiceOutboxClient: OutboxClient {
     /// No service answers, or its outbox is not open.
     private struct Absence: Error {
         let reason: String
+        /// Whether the call was sent, so that the service may have carried it out.
+        var isAfterCall = false
+    }
+
+    private func answer(_ method: String, _ parameters: [String: JSONValue]) throws -> JSONValue {
+        try answer(method, parameters, until: Reactor.now + Self.answerTimeout)
     }
 
     private func answer(_ method: String, _ parameters: [String: JSONValue], until limit: Int64) throws
         -> JSONValue
     {
         let message: [UInt8]?
+        var isSent = false
         do throws(ServiceError) {
             var client = try connect(until: limit)
+            isSent = true
             try client.send(VarlinkCall(ServiceInterface.name + "." + method, parameters), until: limit)
             message = try client.receive(until: limit)
         } catch {
-            throw Absence(reason: error.description)
+            throw Absence(reason: error.description, isAfterCall: isSent)
         }
         guard let message, let reply = try? JSONValue(parsing: Data(message)) else {
-            throw Absence(reason: "\(path): the service has ended the connection")
+            throw Absence(reason: "\(path): the service has ended the connection", isAfterCall: true)
         }
         if let name = reply["error"]?.string { throw Self.error(name, reply["parameters"], path) }
         return reply["parameters"] ?? .object([:])
@@ -198,44 +238,6 @@ struct ServiceOutboxClient: OutboxClient {
         case "MethodNotFound": OutboxError(.storage, "\(path): the service is older than this program")
         default: OutboxError(.storage, "\(path): \(reason)")
         }
-    }
-
-    private static func parameters(_ request: OutboxRequest) -> [String: JSONValue] {
-        var parameters: [String: JSONValue] = [
-            "url": .string(request.url.absoluteString), "method": .string(request.method.rawValue),
-            "lane": .string(request.lane), "priority": .integer(Int64(request.priority)),
-            "network": .string(request.networkCondition.rawValue),
-        ]
-        // Fields of one name become one field with a list (RFC 9110 §5.3).
-        var fields: [String: JSONValue] = [:]
-        for name in Set(request.headerFields.map(\.name)) {
-            fields[name.rawName] = .string(request.headerFields[name] ?? "")
-        }
-        parameters["headers"] = .object(fields)
-        if let key = request.idempotencyKey { parameters["idempotencyKey"] = .string(key) }
-        if let timeout = request.timeout { parameters["answerTimeout"] = .number(timeout / .seconds(1)) }
-        if let most = request.maximumAttempts { parameters["maximumAttempts"] = .integer(Int64(most)) }
-        if let expires = request.expires {
-            parameters["expiresIn"] = .number(max(0, expires.timeIntervalSinceNow))
-        }
-        if let name = request.replaces { parameters["replaces"] = .string(name) }
-        if request.unique == .keep { parameters["keep"] = true }
-        if !request.tags.isEmpty { parameters["tags"] = .array(request.tags.sorted().map { .string($0) }) }
-        if let start = request.notBefore { parameters["notBefore"] = .string(OutboxJSON.text(start)) }
-        if let window = request.window { parameters["window"] = .string(window.description) }
-        if request.spread > .zero { parameters["spread"] = .number(request.spread / .seconds(1)) }
-        if let every = request.every { parameters["every"] = .number(every / .seconds(1)) }
-        if !request.gates.isEmpty { parameters["gates"] = .array(request.gates.sorted().map { .string($0) }) }
-        if !request.secretFields.isEmpty {
-            parameters["secrets"] = .array(
-                request.secretFields.map { field in
-                    .object([
-                        "name": .string(field.name), "prefix": .string(field.prefix),
-                        "source": .string(field.source), "key": .string(field.key),
-                    ])
-                })
-        }
-        return parameters
     }
 
     private enum Content {
@@ -282,7 +284,7 @@ struct ServiceOutboxClient: OutboxClient {
     private func add(_ bytes: [UInt8], to name: String?) throws -> String? {
         var parameters: [String: JSONValue] = ["bodyBase64": .string(Data(bytes).base64EncodedString())]
         if let name { parameters["content"] = .string(name) }
-        return try call("AddContent", parameters)["content"]?.string
+        return try answer("AddContent", parameters)["content"]?.string
     }
 
     /// A piece of a file; only the last one is shorter.

@@ -315,4 +315,31 @@ struct OutboxProgramTests {
         ])
         #expect(end.status == .exited(74), "\(end.errors)")
     }
+
+    @Test("OBX-082 a service that ends before its answer is asked again, with the same key, unseen")
+    func lostAnswer() async throws {
+        let stored = #"{"parameters":{"id":"7","idempotencyKey":"","repeated":true,"replaced":[]}}"#
+        let end = try await ScriptedService.run(
+            [BuiltProgram.reach, "send", "http://127.0.0.1:9/", "-d", "x", "--json"],
+            answers: "[null, null, \(stored)]", socket: folder("socket"), by: origin)
+        let lines = end.text.split(separator: "\n")
+        #expect(end.status == .exited(0) && end.errors.isEmpty && lines.count == 4, "\(end)")
+        #expect(lines.first?.contains(#""id":7,"#) == true)
+        #expect(lines.first?.contains(#""repeated":false"#) == true)
+        #expect(lines.last?.contains(#""idempotencyKey": ""#) == true && Set(lines.dropFirst()).count == 1)
+    }
+
+    @Test(
+        "OBX-083 a request whose answer is lost and that cannot be read again may be stored: its key is named"
+    )
+    func lostPipe() async throws {
+        let end = try await ScriptedService.run(
+            ["sh", "-c", "echo x | exec \(BuiltProgram.reach) send http://127.0.0.1:9/ -d @- --key mine"],
+            answers: "[null]", socket: folder("socket"), by: origin)
+        #expect(end.status == .exited(74), "\(end)")
+        #expect(
+            end.errors.contains("the request may be stored") && end.errors.contains("--key mine"),
+            "\(end.errors)")
+        #expect(end.text.split(separator: "\n").count == 1)
+    }
 }
