@@ -104,4 +104,52 @@ import Testing
         #expect(error?.description.contains("belongs to user 65534") == true)
         await outbox.close()
     }
+
+    private func loss(_ count: Int) async throws {
+        _ = await lab.events.wait { $0.count { Self.isLoss($0) } == count }
+        #expect(lab.events.elements.count { Self.isLoss($0) } == count)
+    }
+
+    private static func isLoss(_ event: OutboxEvent) -> Bool {
+        if case .storageFailed(let reason) = event { reason.contains("was taken away") } else { false }
+    }
+
+    @Test("OBX-086 a folder that is removed in use is made again for the next request, and the loss is told")
+    func removed() async throws {
+        let outbox = try await lab.open()
+        try await outbox.pause()
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        for (round, size) in [10, 100_000].enumerated() {
+            try await outbox.enqueue(OutboxRequest(to: "http://127.0.0.1:1/"))
+            try FileManager.default.removeItem(atPath: lab.path)
+            let request = try OutboxRequest(to: "http://127.0.0.1:1/", body: .data(Data(count: size)))
+            let receipt = try await outbox.enqueue(request)
+            try await loss(round + 1)
+            #expect(try await outbox.entries().map(\.id) == [receipt.id])
+            // What others lock is in place again.
+            try await outbox.on { (engine) throws(OutboxError) in try engine.renewLock() }
+            for name in ["outbox.lock", "outbox.gate", "outbox.bodies", "outbox.reserve"] {
+                #expect(access(lab.path + "/" + name, F_OK) == 0, "\(name)")
+            }
+            let other = try await lab.open()
+            let error = await #expect(throws: OutboxError.self) {
+                try await other.startDelivery(with: OutboxLab.manager())
+            }
+            #expect(error?.code == .deliveredElsewhere)
+            await other.close()
+            try await outbox.pause()
+        }
+        await outbox.close()
+    }
+
+    @Test("OBX-087 a database that is removed in use is told, once")
+    func removedDatabase() async throws {
+        let outbox = try await lab.open()
+        try await outbox.enqueue(OutboxRequest(to: "http://127.0.0.1:1/"))
+        for suffix in [""] + DatabaseFile.companions { unlink(lab.path + "/outbox.sqlite" + suffix) }
+        #expect(try await outbox.counts() == OutboxCounts())
+        try await outbox.enqueue(OutboxRequest(to: "http://127.0.0.1:1/"))
+        try await loss(1)
+        await outbox.close()
+    }
 }

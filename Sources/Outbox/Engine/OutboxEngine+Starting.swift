@@ -13,13 +13,7 @@ extension OutboxEngine {
             throw OutboxError(.deliveredElsewhere, "another manager of this process delivers already")
         }
         try file.paths.checkDelivery()
-        let lock = try LockFile(file.paths.deliveryLock)
-        guard lock.acquire() else {
-            let who = lock.holder.map { "process \($0)" } ?? "another process"
-            throw OutboxError(
-                .deliveredElsewhere, "\(who) delivers from \(file.paths.folder) already",
-                advice: "enqueue and list here, and leave the delivery to it")
-        }
+        let lock = try acquiredLock()
         // A failure below releases the lock.
         let bodies = bodies
         var (records, last) = ([OriginRefusals.Record](), OutboxID(rawValue: 0))
@@ -55,6 +49,32 @@ extension OutboxEngine {
         }
         startReady()
         if inFlight.isEmpty { tidy() }
+    }
+
+    private func acquiredLock() throws(OutboxError) -> LockFile {
+        let lock = try LockFile(file.paths.deliveryLock)
+        guard lock.acquire() else {
+            let who = lock.holder.map { "process \($0)" } ?? "another process"
+            throw OutboxError(
+                .deliveredElsewhere, "\(who) delivers from \(file.paths.folder) already",
+                advice: "enqueue and list here, and leave the delivery to it")
+        }
+        return lock
+    }
+
+    /// Locks the file that is in place where the locked one was removed; ends the delivery if another process
+    /// has locked it first.
+    func renewLock() throws(OutboxError) {
+        let held: FileIdentity
+        switch lock {
+        case .some(let lock): held = FileIdentity(descriptor: lock.descriptor.number)
+        case .none: return
+        }
+        guard !held.isSame(as: file.paths.deliveryLock) else { return }
+        do throws(OutboxError) { lock = try acquiredLock() } catch {
+            if error.code == .deliveredElsewhere { stop() }
+            throw error
+        }
     }
 
     /// Cancels the deliveries in flight; the lock is released after the last one.

@@ -69,6 +69,10 @@ final class OutboxEngine {
         file = try OutboxFile(folder, checks: checks) { aside, reason, salvaged in
             broadcaster.publish(.damaged(movedTo: aside, reason: reason, salvaged: salvaged))
         }
+        file.onLoss = { sentence in
+            broadcaster.publish(.storageFailed(sentence))
+            broadcaster.publish(.storageRecovered)
+        }
         bodies = BodyFolder(paths: file.paths)
         refusals = OriginRefusals(configuration.retries)
         machine = DispatchStateMachine(
@@ -142,7 +146,10 @@ final class OutboxEngine {
             let now = try file.version()
             guard now != version || file.hasMoved else { return worked([.reading]) }
             version = now
-            if file.hasMoved { startWatching() }
+            if file.hasMoved {
+                startWatching()
+                try renewLock()
+            }
             try readPause()
             worked([.reading])
         } catch { report(error, .reading) }

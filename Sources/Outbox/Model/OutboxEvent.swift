@@ -46,7 +46,8 @@ public enum OutboxEvent: Sendable {
     ///
     /// The other entries' contents are in a folder beside it, `….bodies`. The last three copies are kept.
     case damaged(movedTo: String, reason: String, salvaged: Int)
-    /// The outbox's file cannot be written at the moment; outcomes stay in memory until it can.
+    /// The outbox's file cannot be written at the moment; outcomes stay in memory until it can. Or it was
+    /// removed with its requests, and a new one is begun.
     ///
     /// Published once for each sentence, until ``storageRecovered``.
     case storageFailed(String)

@@ -74,6 +74,8 @@ struct BodyFolder: Sendable {
     private func stage(
         largest: Int64, _ fill: (Int32) throws(OutboxError) -> Int64
     ) throws(OutboxError) -> StagedBody {
+        // The folders were removed in use; the request is stored behind its content.
+        if paths.rights == nil, FileIdentity(paths.bodies).isMissing { try paths.make() }
         // A content would take the space that the removal of other entries needs.
         try paths.reserve.ensure()
         let passing = try makeFile()

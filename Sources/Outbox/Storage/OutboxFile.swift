@@ -23,6 +23,8 @@ final class OutboxFile {
     let isLarge: Bool
     /// Called when a damaged database was replaced.
     var onDamage: (_ aside: String, _ reason: String, _ salvaged: Int) -> Void = { _, _, _ in }
+    /// Called when the database was removed in use, and a new one was begun; with a sentence.
+    var onLoss: (_ sentence: String) -> Void = { _ in }
     /// When this process has written last, by the monotonic clock in nanoseconds.
     private(set) var written: Int64 = 0
     /// Whether another file is open than before; reading resets it.
@@ -31,7 +33,7 @@ final class OutboxFile {
     /// The open files.
     private final class Opened {
         var database: Database
-        let gate: LockFile
+        var gate: LockFile
 
         init(_ database: Database, _ gate: consuming LockFile) {
             self.database = database
@@ -193,6 +195,7 @@ final class OutboxFile {
 
     /// Runs a body that adds entries, in one transaction; they are on the disk when this returns.
     func add<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value {
+        try remakeFolders()
         try paths.reserve.ensure()
         defer { written = Reactor.now }
         return try access { (database) throws(StorageError) in
@@ -274,6 +277,18 @@ final class OutboxFile {
         do throws(StorageError) { return try attempt(opened, body) } catch { throw OutboxError(error) }
     }
 
+    /// Makes the folders again, as the start does, where they were removed with the database.
+    ///
+    /// For new requests only: a folder that is removed at the end, before this is closed, stays removed.
+    private func remakeFolders() throws(OutboxError) {
+        guard let opened, FileIdentity(paths.database).isMissing else { return }
+        try paths.make()
+        // Other processes lock the file that is in place.
+        if !FileIdentity(descriptor: opened.gate.descriptor.number).isSame(as: paths.gate) {
+            opened.gate = try LockFile(paths.gate)
+        }
+    }
+
     private func attempt<Value>(
         _ opened: Opened, _ body: (Database) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
@@ -281,10 +296,13 @@ final class OutboxFile {
         defer { opened.gate.unlock() }
         accessed = FileIdentity(paths.database)
         if accessed != identity {
+            // Another process that replaces the file holds the gate meanwhile.
+            let isGone = accessed.isMissing
             opened.database = try Self.open(paths)
             identity = FileIdentity(paths.database)
             accessed = identity
             hasMoved = true
+            if isGone { onLoss("\(paths.database) was taken away with its requests; a new one is begun") }
         }
         return try body(opened.database)
     }
