@@ -52,7 +52,7 @@ struct Serve: ParsableCommand {
             let text = ConfigurationText.effective(settings, sources: reader.sources)
             return try StandardStream.output.write(text).check()
         }
-        let group = try Self.group(settings.outbox.group)
+        let group = UnixGroup.number(settings.outbox.group)
         // Before any thread starts: threads inherit the handling of signals, and may change the environment.
         ServiceSignals.block()
         let manager = ServiceManager.consumeEnvironment()
@@ -67,7 +67,9 @@ struct Serve: ParsableCommand {
             plan.configuration = settings.monitoring
             plan.hasOutbox = true
             plan.settings = settings
-            if sources.canBeReadAgain { plan.reread = { sources.read() } }
+            if sources.canBeReadAgain {
+                plan.reread = { [group = settings.outbox.group] in sources.readAgain(groupInForce: group) }
+            }
             plan.parts = { () throws(ServiceError) in
                 try ServiceParts.make(settings, version: Reach.version, sink: sink)
             }
@@ -81,15 +83,13 @@ struct Serve: ParsableCommand {
             }
         }
     }
+}
 
-    /// The number of a group, by name or number.
-    private static func group(_ text: String) throws(ExitCode) -> UInt32? {
+/// A group of this machine.
+enum UnixGroup {
+    /// The number of a group, by name or number; nil for an empty name, and without such a group.
+    static func number(_ text: String) -> UInt32? {
         if text.isEmpty { return nil }
-        if let number = UInt32(text) { return number }
-        guard let entry = getgrnam(text) else {
-            complain("outbox.group: there is no group '\(text)'; 'getent group' lists them")
-            throw .usage
-        }
-        return entry.pointee.gr_gid
+        return UInt32(text) ?? getgrnam(text)?.pointee.gr_gid
     }
 }

@@ -98,6 +98,22 @@ struct ServeReloadTests {
         }
         return false
     }
+
+    @Test("FLD-111 SIGHUP: a group that is not there is named, and a pipe without a writer is not waited for")
+    func unusable() async throws {
+        try write("[outbox]\nentries = 1\n")
+        let lab = try await ServeLab(options: ["--config", file])
+        try write("[outbox]\ngroup = \"no-such-group\"\n")
+        try await reload(lab)
+        #expect(
+            lab.service.standardError.contains(
+                "\(file):2: outbox.group: there is no group 'no-such-group'"))
+        try #require(unlink(file) == 0 && mkfifo(file, 0o600) == 0)
+        try await reload(lab)
+        #expect(
+            lab.service.standardError.contains("\(file): it is a pipe, and no program has written to it\n"))
+        #expect(try await lab.stop() == .exited(0))
+    }
 }
 
 extension ServeLab {
