@@ -65,10 +65,14 @@ final class HistoryWriter {
 
     /// The periods of one status, the newest last; the times between them are gaps.
     func periods(from: WallTime, to: WallTime, limit: Int) -> VarlinkReply {
-        guard let database else { return .unavailable("the history cannot be written at this time") }
+        // What cannot be written may still be read; then no run is under way in the file.
+        guard let readable = database ?? (try? HistoryDatabase(reading: path)) else {
+            return .unavailable("the history cannot be written at this time")
+        }
         let timeline: HistoryTimeline
         do throws(StorageError) {
-            timeline = try database.timeline(newest: limit, from: from, to: to, running: run)
+            timeline = try readable.timeline(
+                newest: limit, from: from, to: to, running: database == nil ? nil : run)
         } catch {
             return .unavailable(error.description)
         }

@@ -149,7 +149,7 @@ package final class StatusService {
         case .hint(let interface, let metered, let isRoaming):
             answer(setHint(interface, metered, isRoaming))
         case .history(let since, let limit):
-            guard let history else { return answer(.unavailable("this service keeps no history")) }
+            guard let history else { return answer(.unavailable(VarlinkReply.noHistoryReason)) }
             history.answerHistory(since: since, limit: limit, answer)
         case .outbox(let request):
             guard let outbox else { return answer(.unavailable("this service has no outbox")) }

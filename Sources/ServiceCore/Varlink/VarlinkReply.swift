@@ -87,6 +87,9 @@ extension VarlinkReply {
     /// The service has no such component, or it does not work.
     package static func unavailable(_ reason: String) -> Self { failure("Unavailable", reason) }
 
+    /// Why a service without a history is ``unavailable(_:)``.
+    package static let noHistoryReason = "this service keeps no history"
+
     /// Another request has this idempotency key.
     package static func keyTaken(_ reason: String) -> Self { failure("KeyTaken", reason) }
 

@@ -71,11 +71,17 @@ struct History: ParsableCommand {
     }
 
     private func timeline(_ from: WallTime, _ to: WallTime) throws(ExitCode) -> HistoryTimeline {
-        let directory = givenDirectory ?? OutboxLocation.stateDirectory
+        guard let directory = givenDirectory ?? OutboxLocation.stateDirectory else {
+            if let timeline = try ServiceHistory.timeline(from: from, to: to) { return timeline }
+            complain(
+                "no service answers at \(OutboxLocation.socket), which \(ServicePaths.socketVariable) names; start it, or name the folder of its history by --state-directory"
+            )
+            throw .noInput
+        }
         let path = directory + "/" + HistoryDatabase.fileName
         guard access(path, R_OK) == 0 else {
             let number = errno
-            if givenDirectory == nil, let timeline = ServiceHistory.timeline(from: from, to: to) {
+            if givenDirectory == nil, let timeline = try ServiceHistory.timeline(from: from, to: to) {
                 return timeline
             }
             let advice =
@@ -143,23 +149,31 @@ enum ServiceHistory {
     private static let patience: Int64 = 30_000_000_000
 
     /// Nil if no service answers; prints a message after a moment of waiting.
-    static func timeline(from: WallTime, to: WallTime) -> HistoryTimeline? {
-        let waiting = WaitingMessage("waiting for the service at \(ServicePaths.socketHere)")
-        let message = message(from)
+    ///
+    /// - Throws: the exit code of a service that has no answer, after its reason is printed.
+    static func timeline(from: WallTime, to: WallTime) throws(ExitCode) -> HistoryTimeline? {
+        let socket = OutboxLocation.socket
+        guard !socket.isEmpty else { return nil }
+        let waiting = WaitingMessage("waiting for the service at \(socket)")
+        let message = message(from, socket)
         waiting.end()
-        guard let message, let reply = try? JSONValue(parsing: Data(message)), reply["error"] == nil,
-            let periods = reply["parameters"]?["periods"]?.array
-        else { return nil }
+        guard let message, let reply = try? JSONValue(parsing: Data(message)) else { return nil }
+        if let error = reply["error"]?.string {
+            let reason = reply["parameters"]?["reason"]?.string ?? error
+            complain("\(socket): \(reason)")
+            throw reason == VarlinkReply.noHistoryReason ? .noInput : .inputOutput
+        }
+        guard let periods = reply["parameters"]?["periods"]?.array else { return nil }
         // A service of an older version tells nothing of the internet.
         let lines = reply["parameters"]?["lines"]?.array ?? []
         return HistoryTimeline(
             periods: (periods + lines).compactMap { HistoryPeriod($0) }, from: from, to: to)
     }
 
-    private static func message(_ from: WallTime) -> [UInt8]? {
+    private static func message(_ from: WallTime, _ socket: String) -> [UInt8]? {
         let limit = Reactor.now + patience
         do throws(ServiceError) {
-            var client = try VarlinkClient(path: ServicePaths.socketHere, until: limit)
+            var client = try VarlinkClient(path: socket, until: limit)
             let parameters: [String: JSONValue] = ["since": .string(from.text), "limit": 10_000]
             try client.send(VarlinkCall(ServiceInterface.name + ".GetHistory", parameters), until: limit)
             return try client.receive(until: limit)

@@ -17,10 +17,9 @@ enum OutboxLocation: Sendable {
             self = .files(directory: folder)
             return
         }
-        let given = getenv(ServicePaths.socketVariable).map { String(cString: $0) }
-        let socket = given ?? Self.configuration.socket
+        let socket = Self.socket
         let location = OutboxLocationRules.location(
-            socket: socket, isNamed: given != nil,
+            socket: socket, isNamed: Self.namedSocket != nil,
             answer: socket.isEmpty ? nil : SocketAnswer(asking: socket),
             recorded: Self.recorded, configured: Self.configuredDirectory)
         switch location {
@@ -30,10 +29,22 @@ enum OutboxLocation: Sendable {
         }
     }
 
-    /// The state directory of this machine's service, by its record and by its configuration.
-    static var stateDirectory: String { recorded ?? configuration.stateDirectory }
+    /// The socket of the service that is asked; empty for none.
+    static var socket: String { namedSocket ?? configuration.socket }
 
-    private static var recorded: String? { StateDirectoryRecord.directory(socket: configuration.socket) }
+    /// The socket that `REACH_SOCKET` names; nil if it is not set.
+    static var namedSocket: String? { getenv(ServicePaths.socketVariable).map { String(cString: $0) } }
+
+    /// The state directory of that service, by its record, or else by the configuration; nil for a service
+    /// whose socket was named, of which the configuration says nothing.
+    static var stateDirectory: String? {
+        if let recorded { return recorded }
+        return namedSocket?.isEmpty ?? true ? configuration.stateDirectory : nil
+    }
+
+    private static var recorded: String? {
+        StateDirectoryRecord.directory(socket: socket.isEmpty ? configuration.socket : socket)
+    }
 
     /// The configuration of a service that would be started here without options.
     static var configuration: ServiceConfiguration { reader.configuration }

@@ -227,4 +227,20 @@ struct HistoryServiceTests {
             ])
         #expect(timeline.spans.map(\.from) == [115, 120, 150, 200, 210, 220].map(wall))
     }
+
+    @Test("FLD-114 a history that cannot be written is still read for those who ask")
+    func unwritable() async throws {
+        let first = try await service()
+        try await first.notify(.at(86_000, .wired, event: .initial))
+        await first.stop()
+        #expect(chmod(first.folder.path, 0o777) == 0)
+        let second = try await service(in: first.folder)
+        #expect(await second.log.wait(forCount: 1).first?.contains("may be written by every user") == true)
+        let replies = EventLog<VarlinkReply>()
+        _ = try await second.ask { $0.answerHistory(since: nil, limit: 10) { replies.append($0) } }
+        let reply = await replies.wait(forCount: 1)[0]
+        #expect(String(decoding: reply.parameters, as: UTF8.self).contains("wired"), "\(reply)")
+        #expect(chmod(first.folder.path, 0o700) == 0)
+        await second.stop()
+    }
 }

@@ -248,6 +248,23 @@ struct ServeOutboxTests {
         #expect(try await lab.stop() == .exited(0))
     }
 
+    @Test("FLD-112 reach history shows the history of the service that REACH_SOCKET names, and no other")
+    func namedService() async throws {
+        let lab = try await ServeLab()
+        // By its file, and by what the service answers.
+        for _ in 0..<2 {
+            var history = try await reach(lab, "history", "--json")
+            for _ in 0..<200 where !history.text.contains("wired") {
+                history = try await reach(lab, "history", "--json")
+            }
+            #expect(history.status == .exited(0) && history.text.contains("wired"), "\(history)")
+            unlink(lab.socket + ".state")
+        }
+        #expect(try await lab.stop() == .exited(0))
+        let none = try await reach(lab, "history")
+        #expect(none.status == .exited(66) && none.errors.contains("which REACH_SOCKET names"), "\(none)")
+    }
+
     @Test("Explain takes names")
     func names() async throws {
         let lab = try await ServeLab()

@@ -89,6 +89,7 @@ struct HistoryFileTests {
         try #require(mkfifo(folder("pipe"), 0o600) == 0)
         let end = try await reach("serve", "--check", "--config", folder("pipe"))
         #expect(end.status == .exited(64) && end.errors.contains(folder("pipe")), "\(end)")
+        #expect(end.errors.contains("it is a pipe, and no program has written to it within 5 s"))
     }
 
     @Test("FLD-059 the program names every library that it opens itself, for packagers (ELF .note.dlopen)")
@@ -139,5 +140,25 @@ struct HistoryFileTests {
         try #require(symlink(precious + "/file", state + "/outbox/outbox.sqlite") == 0)
         #expect(try await send().status == .exited(74))
         #expect(try Data(contentsOf: URL(filePath: precious + "/file")) == Data("x".utf8))
+    }
+
+    @Test("FLD-110 --check refuses a group that is not there, with which the service would not start")
+    func group() async throws {
+        let end = try await reach("serve", "--check", "--outbox-group", "no-such-group")
+        #expect(end.status == .exited(64) && end.text.isEmpty, "\(end)")
+        #expect(end.errors.contains("there is no group 'no-such-group'"), "\(end.errors)")
+        #expect(try await reach("serve", "--check", "--outbox-group", "54321").status == .exited(0))
+    }
+
+    @Test(
+        "FLD-113 what a running service answers instead of a history is shown",
+        arguments: [
+            ("the history cannot be written at this time", 74), ("this service keeps no history", 66),
+        ])
+    func refused(reason: String, code: Int32) async throws {
+        let answer = #"{"error":"io.reach.Reachability.Unavailable","parameters":{"reason":"\#(reason)"}}"#
+        let end = try await ScriptedService.run(
+            [BuiltProgram.reach, "history"], answers: "[\(answer)]", socket: folder("socket"), by: origin)
+        #expect(end.status == .exited(code) && end.errors.contains(reason), "\(end)")
     }
 }
