@@ -80,4 +80,14 @@ struct StateDirectoryTests {
         #expect(folder.names == [FetchFolders.name, OutboxService.folderName])
         await service.stop()
     }
+
+    @Test("FLD-115 a file in its place is refused as such")
+    func file() throws {
+        let folder = try ScratchFolder("reach-state")
+        try #require(close(open(folder("state"), O_RDWR | O_CREAT | O_CLOEXEC, 0o700)) == 0)
+        let problem = try #require(throws: StateDirectory.Problem.self) {
+            try StateDirectory(folder("state")).prepare()
+        }
+        #expect(problem.description.hasPrefix("\(folder("state")) is no directory") && !problem.isOfDisk)
+    }
 }

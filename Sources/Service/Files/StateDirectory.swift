@@ -27,6 +27,10 @@ package struct StateDirectory: Sendable {
         }
         var status = stat()
         guard stat(path, &status) == 0 else { throw failure() }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw Problem(
+                description: "\(path) is no directory; remove it", isOfDisk: false)
+        }
         let refusal = StateDirectoryRules.refusal(owner: status.st_uid, mode: status.st_mode, user: geteuid())
         if let refusal { throw Problem(description: "\(path) \(refusal)", isOfDisk: false) }
         guard access(path, W_OK | X_OK) == 0 else { throw failure() }
