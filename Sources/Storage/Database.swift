@@ -175,7 +175,9 @@ package final class Database {
             let found = try all("PRAGMA \(isQuick ? "quick_check" : "integrity_check")(\(scope))") {
                 $0.text(0)
             }
-            return found == ["ok"] ? [] : found
+            // A finding has a heading on a line of its own.
+            return found == ["ok"]
+                ? [] : found.map { $0.split(separator: "\n").joined(separator: " ") }
         } catch {
             // Damage that stops the check itself is a finding.
             guard error.kind.isDamage else { throw error }

@@ -340,4 +340,13 @@ import Testing
         #expect(error?.code == .storage && error?.advice.contains("newer version") == true)
         #expect(access(lab.path + "/outbox.damaged-1", F_OK) != 0)
     }
+
+    @Test("OBX-088 a finding of SQLite is one line")
+    func finding() async throws {
+        _ = try await fill(500)
+        try settle()
+        try overwrite(8 * 4096..<12 * 4096)
+        let faults = try Database(database).faults()
+        #expect(!faults.isEmpty && faults.allSatisfy { !$0.contains("\n") }, "\(faults)")
+    }
 }

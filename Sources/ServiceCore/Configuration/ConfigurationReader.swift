@@ -122,7 +122,8 @@ package struct ConfigurationReader {
 
     private mutating func set(_ option: ServiceOption, _ value: TOMLValue, _ source: String, key: String?) {
         if let allowed = option.apply(value, to: &configuration) {
-            fail(source: source, key: key, "\(value.tomlText) is not allowed; allowed is \(allowed)")
+            let culprit = option.kind.culprit(in: value) ?? value
+            fail(source: source, key: key, "\(culprit.tomlText) is not allowed; allowed is \(allowed)")
         } else {
             sources[option.key] = source
         }

@@ -163,6 +163,12 @@ extension ServiceOption.Kind {
         }
     }
 
+    /// The first member of a list of several that is not allowed by itself.
+    func culprit(in value: TOMLValue) -> TOMLValue? {
+        guard case .array(let values) = value, values.count > 1 else { return nil }
+        return values.first { !admits(.array([$0])) }
+    }
+
     /// The value of a text from the command line or the environment, without the file's quotation marks.
     func value(plain text: String) -> TOMLValue {
         switch self {

@@ -27,7 +27,10 @@ package struct TOMLReader {
         guard bytes.count <= sizeLimit else {
             throw TOMLError(line: 1, problem: "the file is larger than 1 MiB; this is no configuration")
         }
-        var reader = TOMLReader(scanner: try TOMLScanner(bytes))
+        // Some editors write a byte order mark.
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
+        var reader = TOMLReader(scanner: try TOMLScanner(text))
         try reader.read()
         return reader.entries
     }

@@ -371,4 +371,11 @@ struct ConfigurationReaderTests {
             "127.0.0.1:+1",
         ])
     func noEndpoint(text: String) { #expect(Endpoint(text) == nil) }
+
+    @Test("FLD-117 of a list with several texts the wrong one is named")
+    func wrongMember() {
+        let reader = read("[outbox]\nbatch = [\"a=lines\", \"b=array count:0\"]\n")
+        let problem = reader.problems.first?.description ?? ""
+        #expect(problem.contains("\"b=array count:0\" is not allowed") && !problem.contains("a=lines"))
+    }
 }

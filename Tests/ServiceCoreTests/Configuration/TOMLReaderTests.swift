@@ -100,4 +100,12 @@ struct TOMLReaderTests {
         }
         _ = try? entries("a = " + String(repeating: "[", count: 100_000))
     }
+
+    @Test("FLD-116 a byte order mark before the first line is passed over, and nowhere else")
+    func byteOrderMark() throws {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let found = try TOMLReader.entries(in: mark + Array("a = 1".utf8))
+        #expect(found.map(\.key) == ["a"] && found.map(\.line) == [1])
+        #expect(throws: TOMLError.self) { try TOMLReader.entries(in: mark + mark + Array("a = 1".utf8)) }
+    }
 }
