@@ -136,6 +136,51 @@ import Testing
         #expect(error?.code == .networkConnectionLost)
     }
 
+    @Test(
+        "API-582 A part without the ETag of the beginning is not joined to it: a download comes anew, a stream fails",
+        arguments: [false, true])
+    func untoldVersion(_ isElsewhere: Bool) async throws {
+        let former = Data(content.reversed())
+        let requests = Mutex<[String]>([])
+        let manager = URLSessionManager { [content] request in
+            let range = request.value(forHeader: "range")
+            requests.withLock { $0.append("\(request.path) \(range ?? "-")") }
+            if request.attempt == 1, range == nil {
+                return .file(former, etag: "1").losingPath(after: 40_000)
+            }
+            if isElsewhere, request.path == "/file" { return .redirect(to: "https://b.example.com/copy") }
+            guard range != nil else { return .data(content) }
+            return .data(
+                content.dropFirst(40_000), status: 206, headers: ["Content-Range": "bytes 40000-99999/100000"]
+            )
+        }
+        let request = try SessionRequest("https://api.example.com/file")
+        let task = try manager.downloadTask(with: request)
+        task.resume()
+        let outcome = await task.outcome()
+        let path = try #require(outcome.filePath, "\(String(describing: outcome.error))")
+        #expect(try Data(contentsOf: URL(filePath: path)) == content)
+        try FileManager.default.removeItem(atPath: path)
+        let end = isElsewhere ? ["/copy bytes=40000-", "/copy -"] : ["/file -"]
+        #expect(requests.withLock { $0 } == ["/file -", "/file bytes=40000-"] + end)
+
+        let streaming = URLSessionManager { [content] request in
+            guard request.value(forHeader: "range") != nil else {
+                return .file(former, etag: "1").losingPath(after: 40_000)
+            }
+            return .data(
+                content.dropFirst(40_000), status: 206, headers: ["Content-Range": "bytes 40000-99999/100000"]
+            )
+        }
+        let (_, stream) = try await streaming.stream(for: request)
+        var read = Data()
+        let error = await #expect(throws: SessionError.self) {
+            for try await chunk in stream { read += chunk }
+        }
+        #expect(error?.message.contains("the server sends another part in its place") == true)
+        #expect(read == former.prefix(40_000))
+    }
+
     @Test("API-215 What the network takes away in the middle waits, and goes on when it is back")
     func parkedByNetwork() async throws {
         let network = ScriptedNetwork(.wifi)

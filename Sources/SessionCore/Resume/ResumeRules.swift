@@ -44,8 +44,8 @@ package struct ResumeRules: Sendable {
     private let base: SessionRequest
     /// Whether a checksum will show that the bytes belong together, so that nothing else has to.
     private let isChecked: Bool
-    /// Whether a part has to show the tag that the record has: another server may not have compared it.
-    private let needsTag: Bool
+    /// Whether the server is another one than the part came from, which may have compared nothing.
+    private let isMirror: Bool
 
     /// Rules for one download.
     ///
@@ -58,7 +58,7 @@ package struct ResumeRules: Sendable {
     ) {
         self.record = record
         self.isChecked = isChecked
-        needsTag = false
+        isMirror = false
         var request = base ?? SessionRequest(url: record.url)
         request = request.moved(to: record.url, keepingBack: sensitiveFields)
         let method = HTTPRequest.Method(record.method) ?? .get
@@ -69,13 +69,13 @@ package struct ResumeRules: Sendable {
 
     /// Rules for the answer to a request of ``plan``, or to what redirects have made of it.
     ///
-    /// - Parameter needsTag: whether a part without the record's tag is refused, as of another server.
+    /// - Parameter isMirror: whether another server may have sent what has come.
     package init(
-        record: ResumeRecord, asked request: SessionRequest, isChecked: Bool = false, needsTag: Bool = false
+        record: ResumeRecord, asked request: SessionRequest, isChecked: Bool = false, isMirror: Bool = false
     ) {
         self.record = record
         self.isChecked = isChecked
-        self.needsTag = needsTag
+        self.isMirror = isMirror
         base = request
     }
 
@@ -206,16 +206,20 @@ package struct ResumeRules: Sendable {
         return .complete
     }
 
-    /// Whether no validator of the response contradicts the record.
+    /// Whether the response is about the file of the record.
+    ///
+    /// A part has the tag that the whole has (RFC 9110 §15.3.7): without one the server has compared nothing.
+    /// A part may lack the date that `If-Range` had, and an answer of status 416 has no validators.
     private func isSameFile(_ response: SessionResponse) -> Bool {
-        if let mine = record.eTag.flatMap({ EntityTag($0) }), let text = response.value(forHeader: "etag") {
-            return EntityTag(text).map(isChecked ? mine.matchesWeakly : mine.matchesStrongly) ?? false
+        if let mine = record.eTag.flatMap({ EntityTag($0) }) {
+            if let text = response.value(forHeader: "etag") {
+                return EntityTag(text).map(isChecked ? mine.matchesWeakly : mine.matchesStrongly) ?? false
+            }
+            if !isChecked, isMirror || response.statusCode == 206 { return false }
         }
-        if needsTag, !isChecked, record.eTag != nil { return false }
-        if let mine = record.lastModified, let theirs = response.value(forHeader: "last-modified") {
-            return mine == theirs
-        }
-        return true
+        guard let mine = record.lastModified else { return true }
+        if let theirs = response.value(forHeader: "last-modified") { return mine == theirs }
+        return isChecked || Origin(response.url) == Origin(record.url)
     }
 
     /// What `If-Range` may carry: a strong tag, or a date at least a second older than the response (RFC 9110

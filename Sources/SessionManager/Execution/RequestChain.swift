@@ -84,7 +84,7 @@ final class RequestChain {
     /// The rules for the response to the current request, which asks for missing bytes.
     func rules(afterAskingFor record: ResumeRecord) -> ResumeRules {
         ResumeRules(
-            record: record, asked: request, isChecked: isChecked, needsTag: mirrors != nil)
+            record: record, asked: request, isChecked: isChecked, isMirror: mirrors != nil)
     }
 
     /// The record as the URL that is asked now may continue it.

@@ -139,7 +139,7 @@ struct RulesMirrorTests {
                 url: url, statusCode: 206, version: .http1_1, headerBlock: Array(block.utf8))
             let rules = ResumeRules(
                 record: isChecked ? checked : strong, asked: SessionRequest(url: url), isChecked: isChecked,
-                needsTag: true)
+                isMirror: true)
             if case .append = rules.judge(response) { return true }
             return false
         }

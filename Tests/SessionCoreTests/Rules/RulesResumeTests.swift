@@ -131,6 +131,8 @@ struct RulesResumeTests {
         ])
     func answers(_ status: Int, _ fields: [String: String], _ expected: String) throws {
         let rules = ResumeRules(record: try record())
+        // A part has the tag of the whole.
+        let fields = status == 206 ? fields.merging(["etag": "\"v1\""]) { mine, _ in mine } : fields
         #expect(name(try judge(rules, status, fields)) == expected)
     }
 
@@ -174,7 +176,7 @@ struct RulesResumeTests {
     private func ended(_ rules: ResumeRules, _ range: String, at count: Int64) throws -> String {
         let response = SessionResponse(
             url: try SessionRequest("https://a.example/file").url, statusCode: 206,
-            headerFields: [.contentRange: range])
+            headerFields: [.contentRange: range, .eTag: "\"v1\""])
         return switch rules.ended(response, at: count) {
         case .complete: "complete"
         case .missing(let record):
@@ -193,13 +195,37 @@ struct RulesResumeTests {
         #expect(name(try judge(rules, 206, range.merging(["last-modified": later]) { $1 })) == "whole")
     }
 
-    private func judge(_ rules: ResumeRules, _ status: Int, _ fields: [String: String]) throws -> ResumeAnswer
-    {
+    @Test(
+        "API-581 A part without the tag that the record has is another's; without the date, where it comes from elsewhere"
+    )
+    func silence() throws {
+        let range = ["content-range": "bytes 50-99/100"]
+        let (tagged, dated) = (
+            try record(), try record(eTag: nil, lastModified: modified, date: later)
+        )
+        func judged(_ record: ResumeRecord, at host: String = "a.example", isChecked: Bool = false) throws
+            -> String
+        {
+            name(try judge(ResumeRules(record: record, isChecked: isChecked), 206, range, at: host))
+        }
+        let joined = "append 50 100 of 100"
+        #expect(try judged(tagged) == "whole")
+        #expect(try judged(tagged, at: "b.example") == "whole")
+        #expect(try judged(tagged, at: "b.example", isChecked: true) == joined)
+        #expect(try judged(record(lastModified: modified)) == "whole")
+        #expect(try judged(dated) == joined)
+        #expect(try judged(dated, at: "b.example") == "whole")
+        #expect(try judged(dated, at: "b.example", isChecked: true) == joined)
+    }
+
+    private func judge(
+        _ rules: ResumeRules, _ status: Int, _ fields: [String: String], at host: String = "a.example"
+    ) throws -> ResumeAnswer {
         var headerFields = HTTPFields()
         for (name, value) in fields { headerFields[try #require(HTTPField.Name(name))] = value }
         return rules.judge(
             SessionResponse(
-                url: try SessionRequest("https://a.example/file").url, statusCode: status,
+                url: try SessionRequest("https://\(host)/file").url, statusCode: status,
                 headerFields: headerFields))
     }
 
