@@ -43,6 +43,8 @@ public struct AuthenticationChallenge: Sendable {
 
     /// What a response with status 401 or 407 offers, the strongest first; empty for any other.
     ///
+    /// Digest is left out where its algorithm is unknown, or SHA-512-256, which libcurl may compute wrongly.
+    ///
     /// - Parameters:
     ///   - response: the response; `WWW-Authenticate` or `Proxy-Authenticate` are read.
     ///   - host: the host that answered, for 407 the proxy.
@@ -51,9 +53,17 @@ public struct AuthenticationChallenge: Sendable {
     public static func offers(
         in response: SessionResponse, host: String, port: Int, credential: Credential? = nil
     ) -> [AuthenticationChallenge] {
-        guard let status = response.statusCode, status == 401 || status == 407 else { return [] }
-        let field = status == 401 ? "www-authenticate" : "proxy-authenticate"
-        let challenges = HTTPChallenge.parse(response.values(forHeader: field)).map { challenge in
+        offers(in: response, host: host, port: port, credential: credential, hasBody: false)
+    }
+
+    /// The same to a request that may have a body.
+    package static func offers(
+        in response: SessionResponse, host: String, port: Int, credential: Credential?, hasBody: Bool
+    ) -> [AuthenticationChallenge] {
+        guard let status = response.statusCode, let read = HTTPChallenge.all(in: response) else { return [] }
+        // Of several for Digest libcurl answers the first.
+        let hasDigest = read.first { $0.scheme == "digest" }?.isDigestComputable(hasBody: hasBody) == true
+        let challenges = read.filter { hasDigest || $0.scheme != "digest" }.map { challenge in
             AuthenticationChallenge(
                 method: AuthenticationMethod(scheme: challenge.scheme), realm: challenge.parameters["realm"],
                 host: host, port: port, isProxy: status == 407, proposedCredential: credential,
@@ -68,6 +78,31 @@ public struct AuthenticationChallenge: Sendable {
     /// Whether the server says that only the nonce was stale, not the credential wrong (RFC 7616 §3.3).
     package var isStale: Bool {
         method == .digest && httpChallenge?.parameters["stale"]?.lowercased() == "true"
+    }
+}
+
+extension HTTPChallenge {
+    /// What a response with status 401 or 407 asks for; nil for any other.
+    fileprivate static func all(in response: SessionResponse) -> [HTTPChallenge]? {
+        guard let status = response.statusCode, status == 401 || status == 407 else { return nil }
+        let field = status == 401 ? "www-authenticate" : "proxy-authenticate"
+        return parse(response.values(forHeader: field))
+    }
+
+    /// Whether a response asks for Digest.
+    package static func asksForDigest(_ response: SessionResponse) -> Bool {
+        all(in: response)?.contains { $0.scheme == "digest" } == true
+    }
+
+    /// Whether libcurl computes a right answer to a challenge for Digest.
+    ///
+    /// Unknown algorithms are to be ignored (RFC 7616 §3.3). libcurl 7.88 takes SHA-256 for SHA-512-256, and
+    /// the hash of an empty body for `auth-int` (lib/vauth/digest.c), where `auth` is not offered.
+    fileprivate func isDigestComputable(hasBody: Bool) -> Bool {
+        let algorithm = parameters["algorithm"]?.lowercased() ?? "md5"
+        guard ["md5", "md5-sess", "sha-256", "sha-256-sess"].contains(algorithm) else { return false }
+        let protections = (parameters["qop"] ?? "").lowercased().split { $0 == "," || $0 == " " }
+        return !hasBody || protections.contains("auth") || !protections.contains("auth-int")
     }
 }
 

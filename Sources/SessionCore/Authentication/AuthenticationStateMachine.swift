@@ -61,8 +61,8 @@ package struct AuthenticationStateMachine: ~Copyable, Sendable {
     }
 
     // A server that invents a new realm each time would be sent credentials for ever.
-    private static let mostRounds = 10
-    private static let mostStaleRounds = 2
+    static let mostRounds = 10
+    static let mostStaleRounds = 2
 
     private var state: State = .idle
     private var ticket = 0

@@ -66,7 +66,7 @@ extension EasyHandle {
         }
         let expects = sent.expectsContinue && transfer.heads.expectation == .asWanted
         if request.headerFields.contains(where: { $0.name.canonicalName == "host" && sent.sends($0) }) {
-            keepsCookieHost = true
+            keepsServerState = true
         }
         setHeaderLines { Self.headerLines(of: request, sent, expects: expects, $0) }
         // Behind those of the session, in one field (RFC 6265 §5.4).

@@ -36,9 +36,10 @@ final class EasyHandle {
     var isDirect: Bool?
     /// The number of the pool in whose DNS cache it has put the addresses of the configuration last.
     var addressedPool = 0
-    /// Whether it has sent a `Host` of the caller's: libcurl 7.88 finds the cookies of all later requests by
-    /// that name (`cookiehost` of `Curl_http_host`, lib/http.c).
-    var keepsCookieHost = false
+    /// Whether libcurl keeps what belongs to one server alone, and would use it for the next: the name in a
+    /// caller's `Host`, by which it finds cookies (`cookiehost` of `Curl_http_host`, lib/http.c), or realm and
+    /// nonce of Digest (`state.digest`, lib/urldata.h).
+    var keepsServerState = false
     /// The URL that is set.
     private var address = ""
     /// The same in its parts, which libcurl reads while the transfer lasts.

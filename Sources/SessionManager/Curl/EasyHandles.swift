@@ -45,9 +45,9 @@ final class EasyHandles {
         return easy
     }
 
-    /// Keeps a handle for the next transfer, unless libcurl would find that one's cookies by another host.
+    /// Keeps a handle for the next transfer, unless libcurl would use what it knows of another server for it.
     func release(_ easy: EasyHandle) {
-        if !easy.keepsCookieHost, idle.count < maximumIdle { idle.append(easy) }
+        if !easy.keepsServerState, idle.count < maximumIdle { idle.append(easy) }
     }
 
     /// Sets the fixed addresses, which libcurl puts into the DNS cache of the pool.

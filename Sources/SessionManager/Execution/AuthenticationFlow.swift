@@ -21,8 +21,9 @@ final class AuthenticationFlow {
         var offers = AuthenticationChallenge.offers(
             in: response, host: proxy?.host ?? url.host() ?? "", port: proxy?.port ?? Origin(url)?.port ?? 0,
             // Meant for the server that was asked: not for one that it redirects to, and not for a proxy.
-            credential: response.statusCode == 401 && chain.isAtHome(url) ? task.plan.options.credential : nil
-        )
+            credential: response.statusCode == 401 && chain.isAtHome(url)
+                ? task.plan.options.credential : nil,
+            hasBody: chain.request.body != nil)
         let address = response.statusCode == 401 ? chain.addressCredential : proxy?.credential
         for index in offers.indices where offers[index].proposedCredential == nil {
             if offers[index].method.answersForAddress { offers[index].proposedCredential = address }
@@ -188,8 +189,9 @@ extension RequestChain {
     /// Whether a credential of an address, which was sent by Basic in vain, can answer a challenge.
     private func answers(_ response: SessionResponse, with credential: Credential?) -> Bool {
         guard let credential else { return false }
-        return AuthenticationChallenge.offers(in: response, host: "", port: 0, credential: credential)
-            .contains { $0.method.answersForAddress }
+        return AuthenticationChallenge.offers(
+            in: response, host: "", port: 0, credential: credential, hasBody: request.body != nil
+        ).contains { $0.method.answersForAddress }
     }
 }
 

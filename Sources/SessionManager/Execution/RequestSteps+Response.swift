@@ -40,16 +40,18 @@ extension RequestSteps {
         if let cache { end.validation = cache.validation(after: error?.code, hasResponse: response != nil) }
         end.isMisdirected = chain.isMisdirected
         end.hasRedirect = chain.hasNext
+        let mayAuthenticate = transfer?.hasSpentRounds != true
         if let error {
             end.isTunnelChallenge =
-                transfer?.heads.tunnelRefusal.map { chain.isTunnelChallenge($0, engine) } ?? false
+                transfer?.heads.tunnelRefusal.map { mayAuthenticate && chain.isTunnelChallenge($0, engine) }
+                ?? false
             if response == nil, transfer?.body.sent ?? 0 == 0 {
                 end.mayReconnect = reconnection.mayTryAgain(
                     after: error.code, lastActivity: transfer?.lastActivity, pathChange: engine.pathChange,
                     at: Reactor.now)
             }
             end.isServerUndecided = error.undecidedPeer != nil
-        } else if let response {
+        } else if let response, mayAuthenticate {
             end.isChallenge = chain.isChallenge(response, engine)
         }
         return end

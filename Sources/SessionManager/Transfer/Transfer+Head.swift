@@ -54,6 +54,7 @@ extension Transfer {
             requestMethod: request.method)
         heads.response = head
         heads.version = version
+        recordDigest(head)
         // No request of libcurl's asks for another protocol (RFC 9110 §15.2.2): what follows is not HTTP.
         if status == 101, takeover == nil {
             return refuse(
@@ -69,7 +70,7 @@ extension Transfer {
         // libcurl sends no more of the body then, and ends once that is not held back.
         if head.isRefusal, body.isPaused, let turn = easy?.turn { turn.resume(self, at: turn.clock.now) }
         // libcurl may be about to answer this itself: it is a response when its content comes, or the end.
-        if credentials != nil, status == 401 || status == 407 { return true }
+        if isAnswered(head) { return true }
         return openSink(head)
     }
 
@@ -117,10 +118,17 @@ extension Transfer {
             heads.tunnelledConnects = easy?.long(CURLINFO_NUM_CONNECTS) ?? 0
             return true
         }
-        heads.tunnelRefusal = SessionResponse(
+        let refusal = SessionResponse(
             url: request.url, statusCode: status, version: version, headerBlock: [UInt8](fields),
             requestMethod: .connect)
-        return true
+        heads.tunnelRefusal = refusal
+        recordDigest(refusal)
+        guard status == 407, credentials?.isProxy == true else { return true }
+        return mayAnswerAgain()
+    }
+
+    private func recordDigest(_ head: SessionResponse) {
+        if HTTPChallenge.asksForDigest(head) { easy?.keepsServerState = true }
     }
 
     /// A status 417 has come: whether it means the expectation alone, and the request is sent again without.

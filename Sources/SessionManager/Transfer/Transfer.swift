@@ -43,6 +43,7 @@ package final class Transfer {
     /// What it sends besides the head.
     private(set) var body = TransferBody()
     private var resends = ResendGuard()
+    private var rounds = LibraryRounds()
     /// The engine's time of the last byte, or of the start.
     private(set) var lastActivity: Int64 = 0
     /// What is wrong with the line, where its connection has shown it; written by the monitor of lines.
@@ -291,10 +292,22 @@ package final class Transfer {
     /// libcurl has the body rewound only where some of it was sent. What it had read and could not send is
     /// gone as well, and without a length the server would take the rest for the whole.
     package func willSend() -> Bool {
+        if isAnswered(response), !mayAnswerAgain() { return false }
         guard maySend(), rewinds() else { return false }
         awaitAnswer()
         return true
     }
+
+    /// Whether libcurl may be about to answer a response itself.
+    func isAnswered(_ response: SessionResponse?) -> Bool {
+        credentials != nil && (response?.statusCode == 401 || response?.statusCode == 407)
+    }
+
+    /// Whether libcurl may answer one more challenge itself.
+    func mayAnswerAgain() -> Bool { credentials.map { rounds.mayAnswer($0.scheme) } ?? true }
+
+    /// Whether libcurl has answered so many challenges that the last one is the response.
+    var hasSpentRounds: Bool { rounds.isSpent }
 
     /// Begins the body anew, as libcurl needs it when a kept connection turned out to be dead.
     func rewindBody() -> Bool { body.sent == 0 || maySend() && rewinds() }
@@ -319,7 +332,8 @@ package final class Transfer {
     /// The error of a transfer that libcurl has finished; nil where the response is complete.
     func error(_ code: CURLcode, _ easy: EasyHandle, _ tls: TLSSettings) -> SessionError? {
         if let failure { return failure }
-        return error(code == CURLE_OK ? nil : easy.error(code, self, tls))
+        let isComplete = code == CURLE_OK || hasSpentRounds && response != nil
+        return error(isComplete ? nil : easy.error(code, self, tls))
     }
 
     /// What a failure of the way means for it; nil for none, and where the response is complete.

@@ -97,6 +97,41 @@ struct RulesChallengeTests {
         #expect(offers(403).isEmpty)
     }
 
+    @Test(
+        "API-584 Digest is no offer where its answer would be wrong: an unknown algorithm, SHA-512-256, auth-int for a body",
+        arguments: [
+            ("Digest nonce=1", "digest digest"), ("Digest nonce=1, algorithm=md5-SESS", "digest digest"),
+            ("Digest nonce=1, algorithm=\"SHA-256\", qop=\"auth\"", "digest digest"),
+            ("Digest nonce=1, algorithm=SHA-512-256", "- -"), ("Digest nonce=1, algorithm=SHA3", "- -"),
+            ("Digest nonce=1, qop=\"auth-int\"", "digest -"),
+            ("Digest nonce=1, qop=\"auth-int,auth\"", "digest digest"),
+            ("Digest nonce=1, qop=\"auth-int, auth\"", "digest digest"),
+            // libcurl answers the first.
+            ("Digest nonce=1, algorithm=SHA3, Digest nonce=2", "- -"),
+            ("Digest nonce=1, Digest nonce=2, algorithm=SHA3", "digest digest"),
+        ])
+    func computable(_ challenge: String, _ expected: String) throws {
+        let fields: HTTPFields = [.wwwAuthenticate: "\(challenge), Basic realm=\"b\""]
+        let response = SessionResponse(
+            url: try SessionRequest("https://a.example/").url, statusCode: 401, headerFields: fields)
+        let offered = [false, true].map { hasBody in
+            let offers = AuthenticationChallenge.offers(
+                in: response, host: "a.example", port: 443, credential: nil, hasBody: hasBody)
+            #expect(offers.last?.method == .basic)
+            return offers.first?.method == .digest ? "digest" : "-"
+        }
+        #expect(offered.joined(separator: " ") == expected)
+    }
+
+    @Test("API-585 libcurl answers Digest with two stale nonces, and other schemes ten times")
+    func rounds() {
+        for (method, most) in [(AuthenticationMethod.digest, 3), (.ntlm, 10), (.negotiate, 10)] {
+            var rounds = LibraryRounds()
+            for _ in 0..<most { #expect(rounds.mayAnswer(method) && !rounds.isSpent) }
+            #expect(!rounds.mayAnswer(method) && rounds.isSpent)
+        }
+    }
+
     @Test("what a credential writes into a header field (RFC 7617, RFC 6750)")
     func authorization() {
         let credential = Credential.password(user: "üser", password: "pä:ss")
