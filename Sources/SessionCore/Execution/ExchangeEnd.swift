@@ -54,17 +54,26 @@ package struct ExchangeEnd: Sendable {
         case .none: break
         }
         if isMisdirected { return .sendElsewhere }
-        guard let failure else {
+        if failure.map(Self.isAboutContent) ?? true {
             if hasRedirect { return .followRedirect }
-            return isChallenge ? .answerChallenge : .useResponse
+            if isChallenge { return .answerChallenge }
         }
-        // The content of a redirect is not needed: if it is too long or broken, another connection follows.
-        if hasRedirect, failure == .dataLengthExceedsMaximum || failure == .cannotDecodeRawData {
-            return .followRedirect
-        }
+        guard failure != nil else { return .useResponse }
         if isTunnelChallenge { return .answerTunnel }
         if mayReconnect { return nil }
         return isServerUndecided ? .askAboutServer : .failTry
+    }
+}
+
+extension ExchangeEnd {
+    /// Whether a failure after the head spoils the content alone: too long, broken, or cut off.
+    ///
+    /// A redirect or a challenge does without; what follows goes over another connection.
+    private static func isAboutContent(_ failure: SessionError.Code) -> Bool {
+        switch failure {
+        case .dataLengthExceedsMaximum, .cannotDecodeRawData, .networkConnectionLost, .badServerResponse: true
+        default: false
+        }
     }
 }
 

@@ -126,22 +126,22 @@ final class LibraryCredentials: Sendable, Equatable {
 
 /// What asks for credentials.
 enum CredentialDemand {
-    /// A response, which is the task's where nothing has any.
-    case response(SessionResponse)
+    /// A response, which is the task's where nothing has any, unless its content was cut off by this error.
+    case response(SessionResponse, SessionError?)
     /// A proxy that makes no tunnel without them, which is this error where nothing has any.
     case tunnel(SessionResponse, SessionError)
 
     var response: SessionResponse {
         switch self {
-        case .response(let response), .tunnel(let response, _): response
+        case .response(let response, _), .tunnel(let response, _): response
         }
     }
 
     /// What follows where nothing has credentials.
     var declined: NextStep {
         switch self {
-        case .response(let response): .useResponse(response)
-        case .tunnel(_, let error): .failTry(error)
+        case .response(let response, nil): .useResponse(response)
+        case .response(_, let error?), .tunnel(_, let error): .failTry(error)
         }
     }
 }

@@ -51,10 +51,17 @@ extension RequestSteps {
                     at: Reactor.now)
             }
             end.isServerUndecided = error.undecidedPeer != nil
-        } else if let response, mayAuthenticate {
+        }
+        if let response, mayAuthenticate, error.map({ isAboutContent($0, of: response) }) ?? true {
             end.isChallenge = chain.isChallenge(response, engine)
         }
         return end
+    }
+
+    /// Whether an error spoils the content of a response alone: not where its head cannot be trusted, and not
+    /// where libcurl may have answered the response itself, and has failed with that.
+    private func isAboutContent(_ error: SessionError, of response: SessionResponse) -> Bool {
+        error.code != .badServerResponse && transfer?.isAnswered(response) == false
     }
 
     /// Does what the end of an exchange asks for; the error is that of the exchange.
@@ -63,7 +70,7 @@ extension RequestSteps {
         case (.useResponse, _): transfer?.response.map { useResponse($0) } ?? finish(with: nil)
         case (.followRedirect, _): followRedirect()
         case (.answerChallenge, _):
-            transfer?.response.map { authenticate(.response($0)) } ?? .nothing
+            transfer?.response.map { authenticate(.response($0, error)) } ?? .nothing
         case (.useStoredResponse, _):
             cache?.storedToUse(chain.request, isSecret: isSecret).map { deliver($0.0, $0.1) } ?? .nothing
         case (.reload, _):

@@ -136,15 +136,39 @@ async def play_close_idle(request):
 
 
 async def play_early(request):
-    """status=413&keep=0: answers before the body has been read, and reads none of it; `keep=1` reads it afterwards."""
+    """status=413&keep=0: answers before the body has been read, and reads none of it; `keep=1` reads it afterwards.
+
+    With a gate the connection ends when that opens, with `announced=0` without a word of that.
+    """
     status = request.number("status", 413)
     body = b'{"early":true}'
     text = b"HTTP/1.1 %d Early\r\nContent-Type: application/json\r\nContent-Length: %d\r\n" % (status, len(body))
     keep = request.flag("keep")
     request.owes_continue = request.owes_continue and keep
-    await request.wire.send(text + (b"\r\n" if keep else b"Connection: close\r\n\r\n") + body)
+    await request.wire.send(text + (b"\r\n" if keep or not request.flag("announced", True) else b"Connection: close\r\n\r\n") + body)
     if keep:
         await drain(request)
+    if gate := request.argument("gate"):
+        await request.application.counters.gate(gate).wait()
+    await end(request, "close")
+
+
+async def play_cut_redirect(request):
+    """to=/get&code=303: a redirect whose content is cut."""
+    await drain(request)
+    to = request.argument("to", "/get").encode()
+    await request.wire.send(
+        b"HTTP/1.1 %d Moved\r\nLocation: %b\r\nContent-Length: 100\r\n\r\nabc" % (request.number("code", 303), to))
+    await end(request, "close")
+
+
+async def play_cut_challenge(request):
+    """401 for Basic whose content is cut; an echo with any Authorization, where `refuses=1` does not refuse that too."""
+    if request.header("Authorization") and not request.flag("refuses"):
+        return Response.json(await echo(request))
+    await drain(request)
+    await request.wire.send(
+        b"HTTP/1.1 401 Who\r\nWWW-Authenticate: Basic realm=\"cut\"\r\nContent-Length: 100\r\n\r\nabc")
     await end(request, "close")
 
 

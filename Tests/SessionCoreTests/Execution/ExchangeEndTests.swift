@@ -26,12 +26,20 @@ import Testing
                 == .follow(.sendElsewhere))
     }
 
-    @Test
-    func `A redirect is followed though its content is too long or broken, and not after another failure`() {
-        for code in [SessionError.Code.dataLengthExceedsMaximum, .cannotDecodeRawData] {
+    @Test(
+        "API-583 A redirect is followed and a challenge answered though the content is too long, broken or cut off"
+    )
+    func spoiledContent() {
+        for code in [
+            SessionError.Code.dataLengthExceedsMaximum, .cannotDecodeRawData, .networkConnectionLost,
+            .badServerResponse,
+        ] {
             #expect(action { ($0.hasRedirect, $0.failure) = (true, code) } == .follow(.followRedirect))
+            #expect(action { ($0.isChallenge, $0.failure) = (true, code) } == .follow(.answerChallenge))
+            #expect(action { $0.failure = code } == .follow(.failTry))
         }
-        #expect(action { ($0.hasRedirect, $0.failure) = (true, .networkConnectionLost) } == .follow(.failTry))
+        #expect(action { ($0.hasRedirect, $0.failure) = (true, .timedOut) } == .follow(.failTry))
+        #expect(action { ($0.isChallenge, $0.failure) = (true, .timedOut) } == .follow(.failTry))
     }
 
     @Test func `A tunnel's challenge comes before a reconnection, that before the server's trust`() {

@@ -61,6 +61,36 @@ struct HostileConnectionTests {
         source.finish()
     }
 
+    @Test(
+        "API-586 a redirect whose content is cut is followed, and nothing is sent twice",
+        arguments: [HTTPRequest.Method.get, .post, .put])
+    func cutRedirect(_ method: HTTPRequest.Method) async throws {
+        let lab = try await Lab()
+        let key = "cut-redirect-\(method)"
+        let request = try SessionRequest(
+            lab.origin.faultURL("/fault/cut-redirect?key=\(key)&to=/get?key=\(key)-target"), method: method,
+            body: method == .get ? nil : .data(Data("body".utf8)))
+        let end = try await lab.run(request, options: .retrying())
+        #expect(end.error == nil && end.response?.statusCode == 200)
+        #expect(try await lab.origin.count(key) == 1)
+        #expect(try await lab.origin.statistics("\(key)-target").methods == ["GET": 1])
+    }
+
+    @Test(
+        "API-587 a challenge whose content is cut is answered; without an answer the connection was lost",
+        arguments: [false, true])
+    func cutChallenge(_ refuses: Bool) async throws {
+        let lab = try await Lab()
+        let key = "cut-challenge-\(refuses)"
+        var options = TaskOptions()
+        options.credential = .password(user: "u", password: "p")
+        let path = "/fault/cut-challenge?key=\(key)&refuses=\(refuses ? 1 : 0)"
+        let end = try await lab.run(SessionRequest(lab.origin.faultURL(path)), options: options)
+        #expect(end.error?.code == (refuses ? .networkConnectionLost : nil))
+        #expect(end.response?.statusCode == (refuses ? 401 : 200))
+        #expect(try await lab.origin.count(key) == 2)
+    }
+
     @Test("a kept connection that dies as it is used again is replaced, not reported")
     func reuse() async throws {
         let lab = try await Lab()
