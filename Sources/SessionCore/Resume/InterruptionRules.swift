@@ -107,18 +107,28 @@ extension SessionError {
     package static func outcomeUnknown(_ sentence: String) -> SessionError {
         SessionError(
             .networkConnectionLost,
-            "the connection was lost (\(sentence)), and the outcome is unknown: the server may have carried out the request",
-            advice:
-                "ask the server before sending it again, or mark requests that may be sent twice as idempotent"
-        )
+            "the connection was lost (\(sentence))"
+        ).withUnknownOutcome
     }
 
+    /// The same error, of a request that the server may have carried out.
+    var withUnknownOutcome: SessionError {
+        with(
+            message:
+                "\(message), and the outcome is unknown: the server may have carried out the request",
+            advice: "\(Self.askingFirst), or mark requests that may be sent twice as idempotent")
+    }
+
+    /// What to try with a request that must not be carried out twice.
+    static let askingFirst = "ask the server before sending it again"
+
     /// The connection died while the response came.
-    package static func cutOff(_ sentence: String) -> SessionError {
+    package static func cutOff(_ sentence: String, isIdempotent: Bool) -> SessionError {
         SessionError(
             .networkConnectionLost,
             "the connection was lost (\(sentence)) after the server had answered, and the rest of the answer is missing",
-            advice: "ask again; content whose server sends an ETag goes on by itself")
+            advice: isIdempotent
+                ? "ask again; content whose server sends an ETag goes on by itself" : askingFirst)
     }
 
     /// The connection died while the response came, and the server does not send the rest.

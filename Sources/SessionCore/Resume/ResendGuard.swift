@@ -34,13 +34,25 @@ package struct ResendGuard: Sendable {
         return .outcomeUnknown("the server has ended it without an answer")
     }
 
-    /// The error that takes the place of one by which nothing was sent, where the request had left on a
-    /// connection before.
+    /// The error that takes the place of one which suggests to send a request again that has left, and that
+    /// the server may have carried out.
     package func error(
-        insteadOf code: SessionError.Code, _ exchange: @autoclosure () -> Interruption
+        insteadOf error: SessionError, _ exchange: @autoclosure () -> Interruption
     ) -> SessionError? {
-        guard hasSent, code.isUnconnected, mayHaveArrived(exchange()) else { return nil }
-        return .outcomeUnknown("the server has ended it without an answer, and cannot be reached any more")
+        guard hasSent else { return nil }
+        let progress = exchange()
+        if error.code.isUnconnected {
+            guard mayHaveArrived(progress) else { return nil }
+            return .outcomeUnknown(
+                "the server has ended it without an answer, and cannot be reached any more")
+        }
+        guard error.code == .networkConnectionLost || error.code == .badServerResponse && !progress.hasHead
+        else { return nil }
+        switch InterruptionRules.verdict(progress) {
+        case .outcomeUnknown: return error.withUnknownOutcome
+        case .cutOff: return error.with(advice: SessionError.askingFirst)
+        case .restart, .continueByRange: return nil
+        }
     }
 
     /// Whether the server may have carried out a request that must not be carried out twice.

@@ -107,7 +107,8 @@ extension RequestSteps {
         guard verdict == .cutOff else {
             return .outcomeUnknown(sentence).with(failingURL: chain.request.url)
         }
-        return .cutOff(sentence).with(failingURL: chain.request.url, response: transfer?.response)
+        return .cutOff(sentence, isIdempotent: chain.isIdempotent)
+            .with(failingURL: chain.request.url, response: transfer?.response)
     }
 
     /// What is known of a try that has failed.

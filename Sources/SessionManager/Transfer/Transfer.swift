@@ -340,12 +340,13 @@ package final class Transfer {
     func error(_ error: SessionError?) -> SessionError? {
         if let failure { return failure }
         if let error {
-            return resends.error(insteadOf: error.code, progress)?.with(failingURL: request.url) ?? error
+            return resends.error(insteadOf: error, progress)?.with(failingURL: request.url) ?? error
         }
         guard response == nil, !isTrial, takeover == nil else { return nil }
-        return SessionError(
+        let halved = SessionError(
             .badServerResponse, "the connection ended before the header fields did",
             advice: "try again; if it happens always, the server is broken", failingURL: request.url)
+        return resends.error(insteadOf: halved, progress) ?? halved
     }
 
     /// Nothing of it was sent after all: no connection came about.

@@ -69,11 +69,40 @@ struct SendingAgainTests {
     @Test("UPL-477 An error by which nothing was sent is replaced where the request had left before")
     func unconnected() {
         var resends = ResendGuard()
-        #expect(resends.error(insteadOf: .cannotConnectToHost, post) == nil)
+        func error(_ code: SessionError.Code, _ exchange: Interruption) -> SessionError? {
+            resends.error(insteadOf: SessionError(code, "it broke", advice: "try again"), exchange)
+        }
+        #expect(error(.cannotConnectToHost, post) == nil)
         _ = resends.send(connections: 0, isAlone: false, post)
-        #expect(resends.error(insteadOf: .cannotConnectToHost, post)?.code == .networkConnectionLost)
-        #expect(resends.error(insteadOf: .timedOut, post) == nil)
-        #expect(resends.error(insteadOf: .cannotFindHost, Interruption(isIdempotent: true)) == nil)
+        #expect(error(.cannotConnectToHost, post)?.code == .networkConnectionLost)
+        #expect(error(.timedOut, post) == nil)
+        #expect(error(.cannotFindHost, Interruption(isIdempotent: true)) == nil)
+    }
+
+    @Test("UPL-520 No error advises to try again what has left and must not be carried out twice")
+    func advice() {
+        var resends = ResendGuard()
+        func advice(_ code: SessionError.Code, _ exchange: Interruption) -> String {
+            let error = SessionError(code, "it broke", advice: "try again")
+            return (resends.error(insteadOf: error, exchange) ?? error).description
+        }
+        let again = "it broke; try again"
+        #expect(advice(.networkConnectionLost, post) == again)
+        _ = resends.send(connections: 1, isAlone: true, post)
+        let unknown =
+            "it broke, and the outcome is unknown: the server may have carried out the request; ask the server before sending it again, or mark requests that may be sent twice as idempotent"
+        #expect(advice(.networkConnectionLost, post) == unknown)
+        #expect(advice(.badServerResponse, post) == unknown)
+        #expect(advice(.cannotDecodeRawData, post) == again)
+        var answered = post
+        answered.hasHead = true
+        #expect(
+            advice(.networkConnectionLost, answered) == "it broke; ask the server before sending it again")
+        #expect(advice(.badServerResponse, answered) == again)
+        var partial = post
+        partial.isWhollySent = false
+        #expect(advice(.networkConnectionLost, partial) == again)
+        #expect(advice(.networkConnectionLost, Interruption(isIdempotent: true)) == again)
     }
 
     @Test("UPL-478 Another try of a download asks for the rest unless its content is bad")

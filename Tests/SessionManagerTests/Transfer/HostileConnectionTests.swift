@@ -62,6 +62,25 @@ struct HostileConnectionTests {
     }
 
     @Test(
+        "UPL-522 a POST that may have been carried out is not advised to be sent again, over a new connection either",
+        arguments: [
+            ("empty?", true), ("flaky?times=9&kind=rst", true), ("cut-head?after=20&kind=rst", true),
+            ("cut-head?after=20&kind=close", true), ("cut?after=1000&kind=close", false),
+            ("cut?after=1000&kind=rst", false),
+        ])
+    func advice(_ path: String, _ isUnknown: Bool) async throws {
+        for method in [HTTPRequest.Method.post, .put] {
+            let error = try await Lab.outcome(ofFault: path + "&key=advice-\(path)") { request in
+                (request.method, request.body) = (method, .data(Data("body".utf8)))
+            }.error
+            let words = try #require(error?.description)
+            #expect(words.contains("try again") == (method == .put), "\(words)")
+            #expect(words.contains("ask the server before") == (method == .post), "\(words)")
+            #expect(words.contains("the outcome is unknown") == (method == .post && isUnknown), "\(words)")
+        }
+    }
+
+    @Test(
         "API-586 a redirect whose content is cut is followed, and nothing is sent twice",
         arguments: [HTTPRequest.Method.get, .post, .put])
     func cutRedirect(_ method: HTTPRequest.Method) async throws {
