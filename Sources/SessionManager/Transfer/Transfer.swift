@@ -333,7 +333,13 @@ package final class Transfer {
     func error(_ code: CURLcode, _ easy: EasyHandle, _ tls: TLSSettings) -> SessionError? {
         if let failure { return failure }
         let isComplete = code == CURLE_OK || hasSpentRounds && response != nil
-        return error(isComplete ? nil : easy.error(code, self, tls))
+        return error(isComplete || isAnsweredEarly(code) ? nil : easy.error(code, self, tls))
+    }
+
+    /// Whether only the rest of the body could not be sent: the server has answered, and does not read it.
+    private func isAnsweredEarly(_ code: CURLcode) -> Bool {
+        guard code == CURLE_SEND_ERROR, let response, !isAnswered(response) else { return false }
+        return !hasContent(response) || content.isWhole(heads.facts.length)
     }
 
     /// What a failure of the way means for it; nil for none, and where the response is complete.

@@ -47,6 +47,28 @@ struct HostileConnectionTests {
         #expect(end.response?.statusCode == 413 || end.error?.code == .networkConnectionLost)
     }
 
+    @Test("UPL-521 an answer that was whole before the server closed without reading the body is the answer")
+    func answeredEarly() async throws {
+        let lab = try await Lab()
+        let (gate, heads) = ("answered-early", EventLog<Int?>())
+        lab.manager.eventMonitors = [
+            EventMonitor { _, step in
+                if case .received(let head) = step { heads.append(head.statusCode) }
+            }
+        ]
+        let task = try lab.manager.dataTask(
+            with: SessionRequest(
+                lab.origin.faultURL("/fault/early?status=200&announced=0&kind=rst&gate=\(gate)"),
+                method: .post,
+                body: .data(Data(count: 16 << 20))))
+        task.resume()
+        await heads.wait { $0 == [200] }
+        try await lab.origin.release(gate)
+        let outcome = await task.outcome()
+        #expect(outcome.error == nil)
+        #expect(outcome.data == Data(#"{"early":true}"#.utf8))
+    }
+
     @Test(
         "UPL-519 a refusal ends a request whose body has nothing to send yet", .timeLimit(.minutes(5)),
         arguments: [false, true])

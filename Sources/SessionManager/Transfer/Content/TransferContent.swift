@@ -18,6 +18,12 @@ struct TransferContent {
     /// What is missing of encoded content; nil where all of it has come.
     var shortage: SessionError? { decoder?.shortage }
 
+    /// Whether all of it has come, where the server has told its length.
+    func isWhole(_ length: Int64?) -> Bool {
+        guard let length, sink != nil else { return false }
+        return decoder.map { $0.shortage == nil } ?? (count == length)
+    }
+
     /// Determines where the content goes; `isBulk` where much is expected, which is worth a big buffer.
     mutating func open(
         _ target: any ContentSink, _ codings: [ContentCoding], isBulk: Bool
