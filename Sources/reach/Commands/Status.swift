@@ -21,7 +21,7 @@ struct Status: ParsableCommand {
         name: .customLong("explain"), help: "Print each question to the kernel, its answer and what follows.")
     var explains = false
 
-    @Flag(name: .customLong("all"), help: "Print all virtual links without a path, not only where they are four at most.")
+    @Flag(name: .customLong("all"), help: "Print the virtual links without a path also where they are many.")
     var showsAll = false
 
     func validate() throws { try subject.validate(probe) }
