@@ -32,6 +32,16 @@ package enum FileFailure {
         self.error(.cannotMoveFile, "cannot put a file at \(path)", error)
     }
 
+    /// Why no file can have this path; nil where one can.
+    ///
+    /// The kernel would end the path at a NUL, and name another file.
+    package static func fault(ofPath path: String) -> SessionError? {
+        guard path.utf8.contains(0) else { return nil }
+        return SessionError(
+            .cannotOpenFile, "the path \(TextQuote(path)) has a NUL character in it",
+            advice: "name the file without")
+    }
+
     /// Whether an error of these says that the disk, or the user's share of it, is full.
     package static func isDiskFull(_ error: SessionError) -> Bool {
         error.remedy == .freeSpace

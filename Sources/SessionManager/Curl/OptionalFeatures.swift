@@ -30,6 +30,7 @@ struct OptionalFeatures {
     /// libcurl reads it on the loop's thread, which a pipe would stop, and takes what it cannot read for an
     /// empty one.
     private static func check(file path: String) throws(SessionError) {
+        if let fault = FileFailure.fault(ofPath: path) { throw fault }
         var status = stat()
         guard stat(path, &status) == 0 else {
             if errno == ENOENT { return }

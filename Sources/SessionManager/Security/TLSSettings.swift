@@ -68,6 +68,7 @@ package final class TLSSettings: Sendable {
             (pinnedKeys, pinnedAnchors, extraAnchors) = ([], nil, nil)
         }
         for path in policy.clientIdentity?.files ?? [] {
+            if let fault = FileFailure.fault(ofPath: path) { throw fault }
             guard access(path, R_OK) == 0 else {
                 throw SessionError(
                     .noPermissionsToReadFile, "the client identity's file \(TextQuote(path)) cannot be read",

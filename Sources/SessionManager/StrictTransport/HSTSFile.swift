@@ -15,6 +15,7 @@ struct HSTSFile {
 
     /// The content; nil where there is no file.
     func read() throws(SessionError) -> String? {
+        if let fault = FileFailure.fault(ofPath: path) { throw fault }
         // Not blocking: open(2) would wait for the writer of a pipe.
         let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard number >= 0 else {

@@ -20,7 +20,7 @@ public struct DownloadDestination: Sendable, Equatable {
     /// Whether an existing file is replaced, at once and as a whole (rename(2)); no: the task fails then.
     ///
     /// It fails before it receives the content, where the destination is known beforehand and the file is
-    /// there already.
+    /// there already. A device, a pipe or a socket is never replaced.
     public var replacesExisting: Bool
 
     /// A destination.

@@ -60,4 +60,32 @@ struct RequestBodyFileTests {
         }
         #expect(nowhere?.code == .cannotCreateFile)
     }
+
+    private func content(of path: String) throws(SessionError) -> Data {
+        let reader = try FileReader(path: path)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 8192, alignment: 1)
+        defer { buffer.deallocate() }
+        var all = Data()
+        while case .bytes(let count) = try reader.read(into: buffer) { all += buffer.prefix(count) }
+        return all
+    }
+
+    @Test(
+        "UPL-545 a file whose content the kernel makes while it is read is refused, not sent empty or called shrunk",
+        arguments: ["/proc/meminfo", "/sys/devices/system/cpu/online"].filter {
+            FileManager.default.isReadableFile(atPath: $0)
+        })
+    func sizeless(_ path: String) throws {
+        #expect {
+            try content(of: path)
+        } throws: {
+            ($0 as? SessionError)?.message
+                == "\(path) has no size of its own: the kernel makes its content while it is read"
+        }
+    }
+
+    @Test("UPL-545 an empty file is sent as one")
+    func empty() throws {
+        #expect(try content(of: folder.file("empty", [])).isEmpty)
+    }
 }

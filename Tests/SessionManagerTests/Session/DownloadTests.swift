@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import Glibc
 import HTTPTypes
 import Reachability
 import SessionCore
@@ -155,5 +156,31 @@ struct DownloadTests {
         #expect(delegate.diary.all == ["became"])
         #expect(await whole.value.completedBytes == 200_000)
         #expect(box.count == 1)
+    }
+
+    @Test(
+        "UPL-543 a pipe or a socket is not replaced by a file, and the content is not asked for in vain",
+        arguments: ["pipe", "socket"], [true, false])
+    func noFile(_ kind: String, isKnown: Bool) async throws {
+        let lab = try await Lab()
+        let folder = try ScratchFolder()
+        let path = folder(kind)
+        if kind == "pipe" {
+            #expect(mkfifo(path, 0o600) == 0)
+        } else {
+            #expect(mknod(path, S_IFSOCK | 0o600, 0) == 0)
+        }
+        let wanted = DownloadDestination(path, replacesExisting: true)
+        let task = try lab.manager.downloadTask(
+            with: lab.request("/bytes/100"), destination: isKnown ? .file(wanted) : .chosen { _, _ in wanted }
+        )
+        task.resume()
+        let error = await task.outcome().error
+        #expect(error?.code == .cannotMoveFile)
+        #expect(error?.message == "cannot put a file at \(path): it is a device, a pipe or a socket")
+        var status = stat()
+        #expect(lstat(path, &status) == 0)
+        #expect(status.st_mode & S_IFMT == (kind == "pipe" ? S_IFIFO : S_IFSOCK))
+        #expect(folder.names == [kind])
     }
 }

@@ -15,6 +15,7 @@ package final class FileReader: BodyReader {
     /// - Parameter expected: the size that has been announced already.
     /// - Throws: what hinders the opening; ``SessionError/Code/requestBodyStreamExhausted`` for another size.
     package init(path: String, expected: Int64? = nil) throws(SessionError) {
+        if let fault = FileFailure.fault(ofPath: path) { throw fault }
         // Not blocking: opening a FIFO would wait for its writer. Regular files do not know the difference.
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw FileFailure.cannotRead(path, errno) }
@@ -22,6 +23,7 @@ package final class FileReader: BodyReader {
         let size: Int64
         do throws(SessionError) {
             size = try Self.size(descriptor, path)
+            if size == 0 { try Self.checkEmptiness(descriptor, path) }
         } catch {
             // A class whose initializer throws before all is set is not deinitialized.
             close(descriptor)
@@ -44,7 +46,9 @@ package final class FileReader: BodyReader {
             count = pread(descriptor, buffer.baseAddress, wanted, off_t(position))
         }
         guard count >= 0 else { throw FileFailure.cannotRead(path, errno) }
-        guard count > 0 else { throw changed("shrank") }
+        guard count > 0 else {
+            throw try Self.size(descriptor, path) == length ? Self.sizeless(path) : changed("shrank")
+        }
         position += Int64(count)
         // Before the last bytes are handed over: a caller that knows the length does not ask for the end.
         if position == length { try checkSize() }
@@ -65,6 +69,20 @@ package final class FileReader: BodyReader {
                 advice: "copy its content into a file")
         }
         return Int64(status.st_size)
+    }
+
+    /// Refuses a file that has content in spite of its size, 0.
+    private static func checkEmptiness(_ descriptor: Int32, _ path: String) throws(SessionError) {
+        var byte: UInt8 = 0
+        guard pread(descriptor, &byte, 1, 0) > 0, try size(descriptor, path) == 0 else { return }
+        throw sizeless(path)
+    }
+
+    /// Files of /proc have size 0, those of /sys that of a page.
+    private static func sizeless(_ path: String) -> SessionError {
+        SessionError(
+            .cannotOpenFile, "\(path) has no size of its own: the kernel makes its content while it is read",
+            advice: "copy its content into a file, or send it as data")
     }
 
     private func changed(_ how: String) -> SessionError {

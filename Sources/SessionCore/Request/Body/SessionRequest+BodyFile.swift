@@ -17,6 +17,7 @@ extension SessionRequest {
     public func writingBody(toFile path: String, replacing: Bool = false) throws(SessionError)
         -> SessionRequest
     {
+        if let fault = FileFailure.fault(ofPath: path) { throw fault }
         let reader: any BodyReader
         switch body {
         case nil: return self

@@ -23,6 +23,7 @@ package enum CertificateFiles {
 
     /// The content of a file that is of a kind and size to be read.
     package static func content(ofFile path: String) throws(SessionError) -> Data {
+        if let fault = FileFailure.fault(ofPath: path) { throw fault }
         do {
             // Asked first: a directory, a device or a pipe of this name must not block or fill the memory.
             let target = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
@@ -48,6 +49,7 @@ package enum CertificateFiles {
 
     /// The certificates of a directory's `.cer`, `.crt`, `.der` and `.pem` files, sorted by name.
     package static func certificates(inDirectory path: String) throws(SessionError) -> [Data] {
+        if let fault = FileFailure.fault(ofPath: path) { throw fault }
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: path)

@@ -20,17 +20,33 @@ enum FileMove {
     /// Why a file cannot be put there, as far as it can be known before; nil if nothing hinders it.
     static func obstacle(to destination: DownloadDestination) -> SessionError? {
         let path = destination.path
-        var status = stat()
-        if !destination.replacesExisting, lstat(path, &status) == 0 {
-            return FileFailure.cannotPutFile(path, EEXIST)
-        }
+        if let error = occupied(destination) { return error }
         guard !destination.createsDirectories else { return nil }
         let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
         return access("\(folder).", W_OK | X_OK) == 0 ? nil : FileFailure.cannotPutFile(path, errno)
     }
 
+    /// Why the path cannot get a file: another one that is to stay, or something that is no file, as a device
+    /// that root could rename a file over.
+    private static func occupied(_ destination: DownloadDestination) -> SessionError? {
+        let path = destination.path
+        if let fault = FileFailure.fault(ofPath: path) { return fault }
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        guard destination.replacesExisting else { return FileFailure.cannotPutFile(path, EEXIST) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG, S_IFLNK: return nil
+        case S_IFDIR: return FileFailure.cannotPutFile(path, EISDIR)
+        default:
+            return SessionError(
+                .cannotMoveFile, "cannot put a file at \(path): it is a device, a pipe or a socket",
+                advice: "name a file; content can be streamed to anything else")
+        }
+    }
+
     private static func perform(_ source: String, _ destination: DownloadDestination) throws(SessionError) {
         let path = destination.path
+        if let error = occupied(destination) { throw error }
         if destination.createsDirectories { try createDirectories(for: path) }
         let rights = destination.replacesExisting ? FileRights(of: path) : nil
         give(rights, to: source)

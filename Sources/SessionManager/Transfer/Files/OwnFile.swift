@@ -14,6 +14,7 @@ package import SessionCore
 package enum OwnFile {
     /// Opens a file for writing, or makes it; the caller closes it.
     package static func make(_ path: String, mode: UInt32 = 0o666) throws(SessionError) -> Int32 {
+        if let fault = FileFailure.fault(ofPath: path) { throw fault }
         // A file can be removed between the two.
         for _ in 0..<10 {
             let new = open(path, O_WRONLY | O_CREAT | O_EXCL | flags, mode)
@@ -30,9 +31,36 @@ package enum OwnFile {
     ///
     /// - Parameter access: O_WRONLY or O_RDONLY.
     package static func existing(_ path: String, _ access: Int32) throws(SessionError) -> Int32 {
+        if let fault = FileFailure.fault(ofPath: path) { throw fault }
         let number = open(path, access | flags)
         guard number >= 0 else { throw FileFailure.cannotRead(path, errno) }
         return try checked(number, path)
+    }
+
+    /// Opens a file by `open` and locks it until the descriptor is closed (flock(2)); a killed process leaves
+    /// no lock.
+    ///
+    /// - Returns: the descriptor, which the caller closes; nil while another task or process holds the lock.
+    package static func locked(
+        _ path: String, _ open: () throws(SessionError) -> Int32
+    ) throws(SessionError) -> Int32? {
+        // Its owner may rename or remove the file between opening and locking.
+        for _ in 0..<10 {
+            let number = try open()
+            // On file systems without locks (ENOLCK, EOPNOTSUPP) the file is used unlocked.
+            let isTaken = flock(number, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
+            if !isTaken, isOpen(number, at: path) { return number }
+            close(number)
+            if isTaken { break }
+        }
+        return nil
+    }
+
+    /// Whether a path leads to the open file.
+    package static func isOpen(_ number: Int32, at path: String) -> Bool {
+        var (open, named) = (stat(), stat())
+        return fstat(number, &open) == 0 && lstat(path, &named) == 0 && open.st_dev == named.st_dev
+            && open.st_ino == named.st_ino
     }
 
     /// Replaces a file by one that this user alone may read: it has the old content or the new one, never a
@@ -40,6 +68,7 @@ package enum OwnFile {
     ///
     /// - Parameter isSynced: whether the content outlasts a loss of power.
     static func replace(_ path: String, with content: Data, isSynced: Bool) throws(SessionError) {
+        if let fault = FileFailure.fault(ofPath: path) { throw fault }
         let copy = copy(of: path)
         _ = unlink(copy)
         let number = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -60,6 +89,7 @@ package enum OwnFile {
 
     /// Removes a file that ``replace(_:with:isSynced:)`` writes, and what a killed process has left of it.
     static func remove(_ path: String) {
+        guard FileFailure.fault(ofPath: path) == nil else { return }
         _ = unlink(path)
         _ = unlink(copy(of: path))
     }
