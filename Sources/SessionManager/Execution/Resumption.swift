@@ -94,7 +94,9 @@ struct Resumption: ~Copyable {
     /// The file with what has come so far: still open where this task received it.
     mutating func part(_ record: ResumeRecord, _ chain: RequestChain) throws(SessionError) -> FileSink {
         if let openPart = openPart.take() { return openPart }
-        return try FileSink(continuing: record, limit: chain.options.maximumContentLength)
+        return try FileSink(
+            continuing: record, limit: chain.options.maximumContentLength,
+            locks: !chain.task.plan.options.isPartialFileLocked)
     }
 
     // MARK: The head of a response
@@ -122,10 +124,13 @@ struct Resumption: ~Copyable {
     mutating func newFile(_ chain: RequestChain) throws(SessionError) -> FileSink {
         offset = 0
         let former = openPart.take()
+        if let former, try former.empty() { return former }
         former?.keep()
         let path = former?.path ?? (isAnew ? chain.task.plan.record?.partialFile : nil)
         let named = chain.task.plan.options.partialFile ?? checkpoints?.file.partialFile
-        return try FileSink(path: path ?? named, limit: chain.options.maximumContentLength)
+        return try FileSink(
+            path: path ?? named, limit: chain.options.maximumContentLength,
+            locks: !chain.task.plan.options.isPartialFileLocked)
     }
 
     /// A new file receives the content; its record is written where a later process could continue it.

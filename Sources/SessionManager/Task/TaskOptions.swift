@@ -30,8 +30,11 @@ public struct TaskOptions: Sendable, Configurable {
     public var keepsPartialFile = false
     /// Where a download is written until it is complete; nil takes a new file in the temporary directory.
     ///
-    /// On the file system of the destination, the move at the end is a rename.
+    /// On the file system of the destination, the move at the end is a rename. It is locked while it is
+    /// written (flock(2)): a second download to it fails with ``SessionError/Code/cannotCreateFile``.
     public var partialFile: String?
+    /// Whether the caller holds the lock of ``partialFile`` already.
+    package var isPartialFileLocked = false
     /// Whether a download continues where nothing shows the server's file unchanged (RFC 9110 §8.8); no.
     ///
     /// For programs that verify a checksum at the end: mixed parts of two versions go unnoticed otherwise.
@@ -42,7 +45,8 @@ public struct TaskOptions: Sendable, Configurable {
     /// download that finds it continues where the earlier one was cut off, however that ended: by a failure,
     /// SIGKILL or a loss of power. That takes the same URL and the same ``partialFile``, which is beside the
     /// file with `.part` at the end of its name unless named, and is kept as with ``keepsPartialFile``. What
-    /// has changed, or cannot be sent in part, comes anew. Remove both files to begin from the start.
+    /// has changed, or cannot be sent in part, comes anew. Remove both files to begin from the start. A
+    /// download that is begun while another one writes the same part fails, in this process or another.
     public var resumeFile: String?
     /// Other URLs of the content of a download, http or https; none.
     ///

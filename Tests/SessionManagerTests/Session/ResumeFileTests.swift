@@ -145,4 +145,60 @@ struct ResumeFileTests {
         #expect(end.error?.message.contains("missing/resume") == true)
         #expect(folder.names.isEmpty)
     }
+
+    @Test(
+        "UPL-540 a second download of a part that is being written fails, and leaves part and record alone",
+        arguments: [true, false])
+    func twice(hasRecord: Bool) async throws {
+        let lab = try await Lab()
+        let folder = try ScratchFolder()
+        let request = try lab.request(
+            "/fault/stall?n=400000&after=150000&times=1&key=upl540-\(hasRecord)", at: .direct)
+        let log = EventLog<Int64>()
+        var options = options(folder)
+        options.downloadProgress = { log.append($0.completedBytes) }
+        let first = try lab.manager.downloadTask(with: request, options: options)
+        first.resume()
+        await log.wait { $0.last == 150_000 }
+
+        var other = self.options(folder)
+        if !hasRecord {
+            other.resumeFile = nil
+            other.partialFile = folder("resume.part")
+        }
+        let refused = await run(try lab.manager.downloadTask(with: request, options: other))
+        #expect(refused.error?.code == .cannotCreateFile)
+        #expect(refused.error?.message.contains("another task or process is writing") == true)
+        #expect(refused.error?.advice.contains("wait until it has ended") == true)
+        #expect(try content(folder("resume.part")) == OriginContent.bytes(0..<150_000))
+        #expect(folder.names == ["resume", "resume.part"])
+
+        first.cancel()
+        #expect(await first.outcome().error?.code == .cancelled)
+        let again = try lab.manager.downloadTask(
+            with: request, options: self.options(folder),
+            destination: .file(DownloadDestination(folder("file"))))
+        #expect(await run(again).error == nil)
+        #expect(try content(folder("file")) == OriginContent.bytes(0..<400_000))
+        #expect(folder.names == ["file"])
+    }
+
+    @Test("UPL-541 a part that another program has replaced is not moved to the destination")
+    func replaced() async throws {
+        let lab = try await Lab()
+        let folder = try ScratchFolder()
+        let path = folder("file")
+        let task = try lab.manager.downloadTask(
+            with: lab.request("/bytes/5000"), options: options(folder),
+            destination: .chosen { part, _ in
+                // Another inode, while this one is open.
+                rename(part, "\(part).old")
+                _ = FileManager.default.createFile(atPath: part, contents: Data("other".utf8))
+                return DownloadDestination(path)
+            })
+        let end = await run(task)
+        #expect(end.error?.code == .cannotMoveFile)
+        #expect(end.error?.message.contains("is not the file that was received") == true)
+        #expect(!folder.names.contains("file"))
+    }
 }

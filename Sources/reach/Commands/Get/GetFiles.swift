@@ -38,17 +38,19 @@ final class GetFiles: Sendable {
         // Another user's record is not trusted, and this process could not replace it in every folder.
         if let error = recordFault { throw error }
         let rights = FileRights(of: path)
-        let number = try OwnFile.make(part, mode: rights == nil ? 0o666 : FileRights.whileWritten)
-        lock.withLock { $0 = OwnedDescriptor(adopting: number) }
-        former.withLock { $0 = rights }
-        // An earlier attempt may have left a partial file with other rights; it has none until the end.
-        if rights != nil { _ = fchmod(number, FileRights.whileWritten) }
-        // On file systems without locks (ENOLCK, EOPNOTSUPP) the file is used unlocked.
-        if flock(number, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+        let part = part
+        let number = try OwnFile.locked(part) { () throws(SessionError) in
+            try OwnFile.make(part, mode: rights == nil ? 0o666 : FileRights.whileWritten)
+        }
+        guard let number else {
             throw SessionError(
                 .cannotCreateFile, "\(path) is being fetched by another process",
                 advice: "wait for it, or choose another name")
         }
+        lock.withLock { $0 = OwnedDescriptor(adopting: number) }
+        former.withLock { $0 = rights }
+        // An earlier attempt may have left a partial file with other rights; it has none until the end.
+        if rights != nil { _ = fchmod(number, FileRights.whileWritten) }
     }
 
     /// The fault of a record that is not this user's own; nil if it is, or if there is none.

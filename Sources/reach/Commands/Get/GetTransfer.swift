@@ -138,6 +138,7 @@ struct GetTransfer: Sendable {
         var options = options
         options.keepsPartialFile = true
         options.partialFile = files.part
+        options.isPartialFileLocked = true
         options.continuesWithoutValidator = checksum != nil
         var request = request
         // Without decompression, since ranges and checksums refer to the file on the server.
