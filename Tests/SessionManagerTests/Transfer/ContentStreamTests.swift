@@ -107,4 +107,37 @@ struct ContentStreamTests {
         }
         #expect(Array(all) == OriginContent.bytes(0..<50_000))
     }
+
+    @Test("UPL-542 of two tasks that read one stream the second gets an error, and the first all content")
+    func twoReaders() async throws {
+        let lab = try await Lab()
+        let (_, stream) = try await lab.manager.stream(
+            for: lab.request("/drip?n=3&size=4&gate=stream-two", at: .direct))
+        var chunks = stream.makeAsyncIterator()
+        let begun = try #require(try await chunks.next())
+        try await withThrowingTaskGroup(of: Result<Data, SessionError>.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    var all = Data()
+                    do throws(SessionError) {
+                        var chunks = stream.makeAsyncIterator()
+                        while let chunk = try await chunks.next() { all += chunk }
+                        return .success(all)
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            // The server sends nothing yet, so neither reader ends but for the other.
+            let refused = try #require(try await group.next())
+            #expect(throws: SessionError.self) { try refused.get() }
+            if case .failure(let error) = refused {
+                #expect(error.code == .resourceUnavailable)
+                #expect(error.message.contains("a stream has one reader"))
+            }
+            try await lab.origin.release("stream-two")
+            let rest = try #require(try await group.next()).get()
+            #expect(Array(begun + rest) == OriginContent.bytes(0..<12))
+        }
+    }
 }

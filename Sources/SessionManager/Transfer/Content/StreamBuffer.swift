@@ -21,6 +21,7 @@ final class StreamBuffer: Sendable {
     fileprivate enum Step {
         case chunk(Data, resume: (@Sendable () -> Void)?)
         case end(Result<Void, SessionError>)
+        case taken
         case wait
     }
 
@@ -30,19 +31,30 @@ final class StreamBuffer: Sendable {
 
     // MARK: The reader's side
 
-    func next() async throws(SessionError) -> Data? {
+    /// What a reader gets.
+    enum Reading {
+        case chunk(Data)
+        case end
+        /// Another reader is waiting.
+        case taken
+    }
+
+    func next() async throws(SessionError) -> Reading {
         while true {
             switch state.withLock({ $0.next() }) {
             case .chunk(let chunk, let resume):
                 resume?()
-                return chunk
+                return .chunk(chunk)
             case .end(let result):
                 try result.get()
-                return nil
+                return .end
+            case .taken: return .taken
             case .wait:
                 await withUnsafeContinuation { continuation in
                     let isReady = state.withLock { state in
-                        guard state.chunks.isEmpty, state.end == nil else { return true }
+                        guard state.chunks.isEmpty, state.end == nil, state.waiting == nil else {
+                            return true
+                        }
                         state.waiting = continuation
                         return false
                     }
@@ -87,6 +99,7 @@ final class StreamBuffer: Sendable {
 extension StreamBuffer.State {
     /// Takes the next chunk, or what there is instead.
     fileprivate mutating func next() -> StreamBuffer.Step {
+        if waiting != nil { return .taken }
         guard !chunks.isEmpty else { return end.map { .end($0) } ?? .wait }
         let chunk = chunks.removeFirst()
         size -= chunk.count
