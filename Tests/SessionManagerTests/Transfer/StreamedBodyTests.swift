@@ -36,6 +36,44 @@ struct StreamedBodyTests {
         try await lab.origin.wait(for: "short-stream", [.aborted: 1])
     }
 
+    /// Ten bytes at a time, and then nothing yet, or the end.
+    private struct Tens: BodySource {
+        let count: Int
+        let hasEnd: Bool
+        var length: Int64? { 40 }
+        var isRewindable: Bool { true }
+
+        func makeReader() -> any BodyReader { Reader(self) }
+
+        final class Reader: BodyReader {
+            private let tens: Tens
+            private var made = 0
+            init(_ tens: Tens) { self.tens = tens }
+            func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
+                guard made < tens.count else { return tens.hasEnd ? .end : .notYet }
+                made += 1
+                buffer[..<10].copyBytes(from: repeatElement(65, count: 10))
+                return .bytes(10)
+            }
+        }
+    }
+
+    @Test("UPL-546 a source with more bytes than it announced fails the upload; its end is not waited for")
+    func longer() async throws {
+        let lab = try await Lab()
+        let long = try await lab.run(
+            lab.request(
+                "/upload?key=long-stream", .put, at: .direct, body: .stream(Tens(count: 5, hasEnd: true))))
+        #expect(long.error?.code == .requestBodyStreamExhausted)
+        #expect(long.error?.message == "the body has more than the 40 bytes that it announced")
+        try await lab.origin.wait(for: "long-stream", [.aborted: 1])
+        for hasEnd in [true, false] {
+            let body = RequestBody.stream(Tens(count: 4, hasEnd: hasEnd))
+            let end = try await lab.run(lab.request("/upload", .put, at: .direct, body: body))
+            #expect(end.json?["count"] == 40)
+        }
+    }
+
     @Test("the sequence is not asked for more while what it has made is not sent")
     func backPressure() async throws {
         let (count, size, bound) = (100, 16 << 10, 256 << 10)

@@ -11,7 +11,8 @@ public indirect enum RequestBody: Sendable {
     case data(Data)
     /// A file, read while it is sent; its size is taken when the transfer starts.
     ///
-    /// A file that vanishes, shrinks or grows meanwhile ends the task with an error, never with a short body.
+    /// A file that vanishes, shrinks or grows meanwhile ends the task with an error, never with a short body,
+    /// and so does one without a size of its own, as those of /proc.
     case file(path: String)
     /// Bytes from elsewhere, for instance a multipart form or a live source.
     case stream(any BodySource)
@@ -39,6 +40,9 @@ public indirect enum RequestBody: Sendable {
 /// A redirect (307, 308), a challenge and a retry send the body again: each asks for a new reader.
 public protocol BodySource: Sendable {
     /// The exact number of bytes, as `Content-Length`; nil if unknown: sent chunked then (RFC 9112 §7.1).
+    ///
+    /// Fewer bytes fail the task, and so do more, where the source has them by the time that the last
+    /// announced byte is sent.
     var length: Int64? { get }
     /// Whether `makeReader` may be called again after a reader has been used.
     var isRewindable: Bool { get }

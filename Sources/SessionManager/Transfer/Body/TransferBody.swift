@@ -28,8 +28,9 @@ struct TransferBody {
             reader = file
             length = file.length
         case .stream(let source):
-            reader = try source.makeReader()
+            let bytes = try source.makeReader()
             length = source.length
+            if let length { reader = AnnouncedReader(bytes, length: length) } else { reader = bytes }
         }
     }
 
