@@ -15,8 +15,10 @@ extension SessionError.Code {
             // Without a network, failed look-ups and connections have that cause.
             case 5, 6: isOffline ? .notConnectedToInternet : .cannotFindHost
             case 7, 45, 96, 97:
-                isOffline || Self.unreachableNetwork.contains(osErrno)
-                    ? .notConnectedToInternet : .cannotConnectToHost
+                Self.tooManyFiles.contains(osErrno)
+                    ? .outOfResources
+                    : isOffline || Self.unreachableNetwork.contains(osErrno)
+                        ? .notConnectedToInternet : .cannotConnectToHost
             case 51, 60, 83, 90, 91: Self(verifyResult: verifyResult, curlCode: curlCode)
             default: Self.plain[curlCode] ?? .unknown
             }
@@ -24,6 +26,9 @@ extension SessionError.Code {
 
     /// ENETDOWN, ENETUNREACH and EHOSTUNREACH of Linux (errno(3); the same on all of Swift's processors).
     private static let unreachableNetwork: Set<Int32> = [100, 101, 113]
+
+    /// ENFILE and EMFILE: no descriptor was left for a socket.
+    static let tooManyFiles: Set<Int32> = [23, 24]
 
     /// Codes that depend on nothing else.
     private static let plain: [Int32: SessionError.Code] = [

@@ -21,6 +21,10 @@ extension SessionError {
             code = .badServerResponse
         }
         var text = TransportText(code, curlCode: transport.curlCode)
+        if code == .outOfResources, Code.tooManyFiles.contains(transport.errno) {
+            text.message = "too many files are open for another connection"
+            text.advice = "raise the limit (ulimit -n, LimitNOFILE=), or transfer less at once"
+        }
         if !transport.message.isEmpty { text.message += ": \(Self.oneLine(transport.message))" }
         self.init(
             code, text.message, advice: text.advice, domain: text.isAboutTrust ? .security : .transfer,

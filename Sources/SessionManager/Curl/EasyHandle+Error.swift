@@ -9,7 +9,7 @@ extension EasyHandle {
     func error(_ code: CURLcode, _ transfer: Transfer, _ tls: TLSSettings) -> SessionError {
         let failure = TransportFailure(
             curlCode: Int32(code.rawValue), message: Self.withoutProxy(message(for: code)),
-            errno: Int32(long(CURLINFO_OS_ERRNO)))
+            errno: socketFailure != 0 ? socketFailure : Int32(long(CURLINFO_OS_ERRNO)))
         let url = transfer.request.url
         if let route = transfer.route {
             if let error = route.calls.error(route, failure) { return error.with(failingURL: url) }

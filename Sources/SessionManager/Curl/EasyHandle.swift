@@ -20,7 +20,9 @@ final class EasyHandle {
     /// The cookies that all handles of the engine share.
     let share: UnsafeMutableRawPointer?
     /// The transfer it carries out now.
-    var transfer: Transfer?
+    var transfer: Transfer? { didSet { socketFailure = 0 } }
+    /// The errno(3) with which the kernel has refused it a socket, which libcurl does not tell; 0 for none.
+    var socketFailure: Int32 = 0
     /// The texts of the addresses of its last connection.
     var (remoteText, localText) = ("", "")
     /// The options that are set.

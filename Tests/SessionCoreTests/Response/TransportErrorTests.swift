@@ -59,4 +59,15 @@ struct TransportErrorTests {
             SessionError(transport: TransportFailure(curlCode: 7, message: "refused")).message
                 == "the server cannot be connected to: refused")
     }
+
+    @Test(
+        "UPL-547 a connection without a descriptor is a lack of descriptors, with a network or without",
+        arguments: [23, 24], [true, false])
+    func descriptors(_ errno: Int32, _ isOffline: Bool) {
+        let failure = TransportFailure(curlCode: 7, message: "Couldn't connect to server", errno: errno)
+        let error = SessionError(transport: failure, isOffline: isOffline)
+        #expect(error.code == .outOfResources)
+        #expect(error.message.hasPrefix("too many files are open"))
+        #expect(error.advice.contains("raise the limit (ulimit -n, LimitNOFILE=)"))
+    }
 }

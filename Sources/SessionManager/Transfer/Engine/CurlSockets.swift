@@ -103,8 +103,13 @@ final class CurlSockets {
         let number = socket(
             address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue),
             address.pointee.protocol)
-        guard number >= 0, let user else { return number }
+        guard let user else { return number }
         let easy = Unmanaged<EasyHandle>.fromOpaque(user).takeUnretainedValue()
+        guard number >= 0 else {
+            // Families that the kernel lacks are left to libcurl, which has other addresses.
+            if errno == EMFILE || errno == ENFILE { easy.socketFailure = errno }
+            return number
+        }
         easy.sockets.opened(number, address, for: easy.transfer)
         return number
     }
