@@ -96,7 +96,8 @@ final class CompletionDelivery: Sendable {
 public final class CompletionGroup: Sendable {
     private struct State {
         var count = 0
-        var waiting: [UnsafeContinuation<Void, Never>] = []
+        var waiting: [Int: UnsafeContinuation<Void, Never>] = [:]
+        var nextNumber = 0
     }
 
     private let state = Mutex(State())
@@ -105,14 +106,24 @@ public final class CompletionGroup: Sendable {
     public init() {}
 
     /// Returns when every completion block of its tasks has returned; at once where there is none.
+    ///
+    /// Returns earlier where the waiting task is cancelled.
     public func wait() async {
-        await withUnsafeContinuation { continuation in
-            let isEmpty = state.withLock { state in
-                guard state.count > 0 else { return true }
-                state.waiting.append(continuation)
-                return false
+        let number = state.withLock { state in
+            state.nextNumber += 1
+            return state.nextNumber
+        }
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let hasEnded = state.withLock { state in
+                    guard state.count > 0, !Task.isCancelled else { return true }
+                    state.waiting[number] = continuation
+                    return false
+                }
+                if hasEnded { continuation.resume() }
             }
-            if isEmpty { continuation.resume() }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
         }
     }
 
@@ -122,8 +133,8 @@ public final class CompletionGroup: Sendable {
         let waiting: [UnsafeContinuation<Void, Never>] = state.withLock { state in
             state.count -= 1
             guard state.count == 0 else { return [] }
-            defer { state.waiting = [] }
-            return state.waiting
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
         }
         for continuation in waiting { continuation.resume() }
     }

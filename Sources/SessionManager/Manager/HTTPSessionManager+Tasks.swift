@@ -115,7 +115,12 @@ extension HTTPSessionManager {
         do throws(SessionError) {
             return try urlSessionManager.resumedTask(with: make(), options: options, completion: completion)
         } catch {
-            (options?.completionQueue ?? completionQueue).submit { completion(nil, nil, error) }
+            let group = options?.completionGroup
+            group?.enter()
+            (options?.completionQueue ?? completionQueue).submit {
+                completion(nil, nil, error)
+                group?.leave()
+            }
             return nil
         }
     }

@@ -204,9 +204,8 @@ struct HTTPSessionManagerTests {
         }
         #expect(task == nil)
         #expect(box.count == 0 && submitted.all.count == 1)
-        // The block does not count in the group.
-        await options.completionGroup?.wait()
         for work in submitted.all { work() }
+        await options.completionGroup?.wait()
         let end = await box.value
         #expect(end.error?.code == .cannotDecodeContentData)
         #expect(end.error?.domain == .requestSerialization)

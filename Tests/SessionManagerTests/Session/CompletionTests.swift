@@ -92,4 +92,45 @@ struct CompletionTests {
         await group.wait()
         #expect(task.state == .completed)
     }
+
+    @Test(
+        "UPL-549 a group waits for the block of a call that could not be made",
+        arguments: ["address", "invalidated"])
+    func uncalled(_ kind: String) async throws {
+        let origin = try await TestSupport.Origin.shared
+        let api = try HTTPSessionManager(baseURL: origin.url("/"))
+        let (work, called) = (Box<@Sendable () -> Void>(), Box<SessionError?>())
+        var options = TaskOptions()
+        let group = CompletionGroup()
+        options.completionGroup = group
+        options.completionQueue = .custom { work.put($0) }
+        if kind == "invalidated" { api.invalidate() }
+        api.get(kind == "address" ? "http://[bad" : "get", options: options) { _, _, error in
+            called.put(error)
+        }
+        async let isCalled = { () async -> Bool in
+            await group.wait()
+            return called.count == 1
+        }()
+        let block = await work.value
+        block()
+        #expect(await isCalled)
+        #expect(await called.value?.code == (kind == "address" ? .badURL : .invalidated))
+    }
+
+    @Test("UPL-550 who waits for a group is released by cancellation, and others go on waiting")
+    func cancelledWait() async throws {
+        let lab = try await Lab()
+        let group = CompletionGroup()
+        var options = TaskOptions()
+        options.completionGroup = group
+        let task = try lab.manager.dataTask(with: lab.request("/get"), options: options)
+        let (impatient, patient) = (Task { await group.wait() }, Task { await group.wait() })
+        impatient.cancel()
+        await impatient.value
+        #expect(task.state == .suspended)
+        task.resume()
+        await patient.value
+        #expect(task.state == .completed)
+    }
 }
