@@ -304,4 +304,40 @@ import Testing
         }
         #expect(sent == ["a", "a bytes=40000- \"1\""] && folder.names == [])
     }
+
+    @Test(
+        "UPL-551 a download is resumed at the URL of the request that is given, by a strong tag or a checksum alone",
+        arguments: [
+            ("\"1\"", false, "b bytes=30000- \"1\""), (nil, true, "b bytes=30000-"), (nil, false, "b"),
+        ]
+            as [(String?, Bool, String)])
+    func renewedURL(_ tag: String?, _ isChecked: Bool, _ expected: String) async throws {
+        let manager = URLSessionManager { [self] request in
+            let isFirst = host(request) == "a"
+            let headers = [
+                "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Mon, 07 Nov 1994 08:49:37 GMT",
+            ]
+            let file =
+                tag == nil && !isChecked
+                ? Answer.data(content, headers: headers.merging(["Accept-Ranges": "bytes"]) { $1 })
+                : .file(content, etag: "1", headers: headers)
+            return !isFirst ? file : request.attempt == 1 ? file.breaking(after: 30_000) : .status(403)
+        }
+        var options = TaskOptions()
+        options.keepsPartialFile = true
+        options.continuesWithoutValidator = isChecked
+        options.partialFile = folder("part")
+        let first = try manager.downloadTask(
+            with: SessionRequest("https://a.example/file?old"), options: options)
+        first.resume()
+        let record = try #require(await first.outcome().resumeRecord)
+        let again = try manager.downloadTask(
+            resuming: record, with: SessionRequest("https://b.example/file?new"), options: options,
+            destination: .file(folder("file")))
+        again.resume()
+        let end = await again.outcome()
+        #expect(end.error == nil && received == content)
+        #expect(sent.last == expected)
+        #expect(again.currentRequest.url.absoluteString == "https://b.example/file?new")
+    }
 }

@@ -66,6 +66,9 @@ extension URLSessionManager {
     ///
     /// Where the server's file has changed since, or ranges are not supported, it begins anew by itself.
     ///
+    /// - Parameter request: another request for the content, as with a URL that was signed anew; nil for the
+    ///   record's URL. At another URL than the record's it continues by a strong `ETag`, or with
+    ///   ``TaskOptions/continuesWithoutValidator``, and begins anew without these.
     /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
     public func downloadTask(
         resuming record: ResumeRecord, with request: SessionRequest? = nil, options: TaskOptions? = nil,
@@ -75,6 +78,10 @@ extension URLSessionManager {
         var plan = plan(options).value
         plan.destination = destination
         plan.record = record
+        if let url = request?.url, url != record.url {
+            let isChecked = plan.options.continuesWithoutValidator
+            plan.record = MirrorRules.moved(record, to: url, isChecked: isChecked)
+        }
         return try task(request ?? SessionRequest(url: record.url), .download, Shared(plan), completion)
     }
 

@@ -78,13 +78,16 @@ struct RedirectedDownloadTests {
         let record = try ResumeRecord(
             url: lab.request("/range/5000?key=foreign-record").url, eTag: "\"range-5000-1\"",
             receivedBytes: 1000, totalBytes: 5000, partialFile: folder("part"))
-        var request = try SessionRequest(lab.origin.url("/get", at: .http, host: "localhost"))
+        var request = try SessionRequest(
+            lab.origin.url("/range/5000?key=foreign-request", at: .http, host: "localhost"))
         try request.setValue(Self.secret, forHeader: "Authorization")
         let task = try lab.manager.downloadTask(
             resuming: record, with: request, destination: .file(DownloadDestination(folder("file"))))
         task.resume()
         #expect(await task.outcome().error == nil)
-        #expect(try await lab.origin.statistics("foreign-record").authorizations == [""])
+        #expect(task.currentRequest.headerFields[.range] == "bytes=1000-")
+        #expect(try await lab.origin.statistics("foreign-record").count == 0)
+        #expect(try await lab.origin.statistics("foreign-request").authorizations == [Self.secret])
     }
 
     @Test(
