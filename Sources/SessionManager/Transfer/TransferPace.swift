@@ -34,7 +34,7 @@ final class TransferPace {
 
     /// A part of a second's bytes, so that they flow and do not come in gushes.
     static func piece(_ bytesPerSecond: Int64) -> Int {
-        Int(max(1 << 10, min(bytesPerSecond / 8, 256 << 10)))
+        Int(max(64, min(bytesPerSecond / 8, 256 << 10)))
     }
 
     /// Whether content has to wait; the transfer is resumed then.

@@ -59,6 +59,26 @@ import Testing
         #expect(await task.outcome().data == Data("100000".utf8))
     }
 
+    @Test("UPL-557 A small body keeps to a low limit as well")
+    func smallBody() async throws {
+        let manager = manager()
+        var request = try SessionRequest(
+            "https://api.example.com/", method: .post, body: .data(content.prefix(1000)))
+        request.options.maximumUploadBytesPerSecond = 100
+        request.options.timeoutInterval = .zero
+        let log = EventLog<Int64>()
+        var options = TaskOptions()
+        options.uploadProgress = { log.append($0.completedBytes) }
+        let task = try manager.dataTask(with: request, options: options)
+        task.resume()
+        await log.wait { !$0.isEmpty }
+        #expect(log.elements.first ?? 1000 <= 64)
+        await clock.advance(by: .seconds(5))
+        #expect((400...600).contains(task.uploadProgress.completedBytes))
+        await clock.advance(by: .seconds(6))
+        #expect(await task.outcome().data == Data("1000".utf8))
+    }
+
     /// Moves the clock until downloads have ended, together never faster than 10,000 bytes a second.
     private func expectPace(_ tasks: SessionTask...) async {
         var seconds: Int64 = 0
