@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import HTTPTypes
 import SessionCore
 import TestSupport
 import Testing
@@ -157,5 +158,21 @@ struct ResponseValidationTests {
         #expect(SessionError.nesting(inner, in: nil)?.code == .timedOut)
         #expect(SessionError.nesting(nil, in: plain)?.underlying == nil)
         #expect(SessionError.nesting(nil, in: nil) == nil)
+    }
+
+    @Test(
+        "UPL-555 what is said of a redirect without a target, and of 304, is what is missing",
+        arguments: [
+            (302, nil, "the server names no Location to go to: ask its operator"),
+            (308, nil, "the server names no Location to go to: ask its operator"),
+            (302, "/other", "follow redirects, or accept this status"),
+            (300, nil, "follow redirects, or accept this status"),
+            (304, nil, "keep what was received before, or ask without If-None-Match and If-Modified-Since"),
+        ] as [(Int, String?, String)])
+    func redirects(_ status: Int, _ location: String?, _ advice: String) throws {
+        let response = SessionResponse(
+            url: try #require(URL(string: "http://example.com/")), statusCode: status,
+            headerFields: location.map { [.location: $0] } ?? [:])
+        #expect(base.serialize(Data(), response: response).error?.advice == advice)
     }
 }

@@ -81,6 +81,7 @@ private func serverPhrase(_ code: Int) -> String {
 /// What to try after a response with this status; empty where nothing general can be said.
 func advice(forStatus code: Int) -> String {
     switch code {
+    case 304: "keep what was received before, or ask without If-None-Match and If-Modified-Since"
     case 300...399: "follow redirects, or accept this status"
     case 401, 407: "send credentials that the server accepts"
     case 403: "ask the server's owner for access"

@@ -52,10 +52,19 @@ public struct ResponseValidation: Sendable, Equatable, Codable {
             isAcceptable = false
             error = SessionError(
                 .badServerResponse, "Request failed: \(reasonPhrase(forStatus: status)) (\(status))",
-                advice: advice(forStatus: status), domain: .responseSerialization, failingURL: response.url,
+                advice: advice(forStatus: status, of: response), domain: .responseSerialization,
+                failingURL: response.url,
                 response: response, data: data, underlying: error)
         }
         return isAcceptable ? .acceptable : .unacceptable(error)
+    }
+
+    private func advice(forStatus status: Int, of response: SessionResponse) -> String {
+        let isRedirect = [301, 302, 303, 307, 308].contains(status)
+        guard isRedirect, response.value(forHeader: "location") == nil else {
+            return SessionCore.advice(forStatus: status)
+        }
+        return "the server names no Location to go to: ask its operator"
     }
 
     private func accepts(_ type: String?, _ ranges: Set<MediaRange>) -> Bool {
