@@ -148,6 +148,20 @@ public final class ScriptedNetwork: ReachabilityProvider {
     }
 }
 
+// The sequences of `ReachabilityManager`.
+extension ScriptedNetwork {
+    /// The statuses: the present one first, then each different one; a slow reader gets the newest.
+    public var statuses: StatusSequence { StatusSequence(updates: pathUpdates) }
+
+    /// The updates of status and path: the present state first; a slow reader gets the newest.
+    public var pathUpdates: AsyncStream<ReachabilityUpdate> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let observation = observeReachability { continuation.yield($0) }
+            continuation.onTermination = { _ in observation.cancel() }
+        }
+    }
+}
+
 extension ScriptedNetwork.State {
     /// The next report; nil where there is none, or another thread is making one and makes this one too.
     fileprivate mutating func nextReport() -> (ScriptedObserver, ReachabilityUpdate)? {

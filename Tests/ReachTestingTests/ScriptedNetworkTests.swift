@@ -197,4 +197,21 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
         silence.finish()
     }
+
+    @Test(
+        "UPL-556 A scripted network has the sequences of a monitor: statuses and updates, the present first")
+    func sequences() async throws {
+        let network = ScriptedNetwork(.wifi)
+        var (statuses, updates) = (
+            network.statuses.makeAsyncIterator(), network.pathUpdates.makeAsyncIterator()
+        )
+        #expect(await statuses.next() == .wifi)
+        #expect(await updates.next()?.status == .wifi)
+        network.become(.wifi, interface: "wlan1")
+        #expect(await updates.next()?.event == .path)
+        network.become(.unreachable)
+        #expect(await statuses.next() == .unreachable)
+        #expect(await updates.next()?.status == .unreachable)
+        #expect(network.observerCount == 2)
+    }
 }

@@ -24,7 +24,9 @@ public struct StatusSequence: AsyncSequence, Sendable {
     /// A status.
     public typealias Element = ReachabilityStatus
 
-    fileprivate let updates: AsyncStream<ReachabilityUpdate>
+    private let updates: AsyncStream<ReachabilityUpdate>
+
+    package init(updates: AsyncStream<ReachabilityUpdate>) { self.updates = updates }
 
     /// The iterator.
     public struct Iterator: AsyncIteratorProtocol {
