@@ -133,6 +133,15 @@ extension URL {
         self = url
     }
 
+    /// The error of a URL without a scheme, for which libcurl would guess one; nil for any other.
+    package var missingScheme: SessionError? {
+        let beforePath = absoluteString.utf8.prefix { ![0x2F, 0x3F, 0x23].contains($0) }
+        guard !beforePath.contains(UInt8(ascii: ":")) else { return nil }
+        return SessionError(
+            .badURL, "\(TextQuote(absoluteString)) is no http or https URL",
+            advice: "begin it with https:// or http://", failingURL: self)
+    }
+
     /// Whether a transfer can go there: http or https, with a host and a port that can be.
     package var isSpoken: Bool { URLParts(self).isPossible }
 

@@ -69,7 +69,10 @@ final class RequestChain {
 
     /// What has failed, as an error of this library.
     func sessionError(_ error: any Error, _ code: SessionError.Code = .unknown) -> SessionError {
-        (error as? SessionError) ?? SessionError(code, "\(error)", failingURL: request.url, underlying: error)
+        (error as? SessionError)
+            ?? SessionError(
+                error is CancellationError ? .cancelled : code, "\(error)", failingURL: request.url,
+                underlying: error)
     }
 
     // MARK: Resuming

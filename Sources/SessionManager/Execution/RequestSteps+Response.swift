@@ -236,6 +236,8 @@ extension RequestSteps {
     /// Moves a complete download to where it belongs.
     func finishDownload(_ response: SessionResponse) -> NextStep {
         guard let file = content.file else { return .nothing }
+        // No byte comes that would report it.
+        if file.count == 0 { task.updateBytes(.received, 0, of: 0) }
         let completion = DownloadCompletion(
             task: task, response: response, path: file.path, descriptor: file.release(),
             resumeFile: resumption.checkpoints?.file)
