@@ -19,13 +19,17 @@ struct AnswerSerializer<Value: Decodable & Sendable>: ResponseSerializer {
         self.decoding = decoding
     }
 
-    /// An answer without content is an error, too.
+    /// An answer without content is nil as an optional value, and an error as any other.
     func serialize(_ data: Data?, response: SessionResponse?) -> SerializedResponse<Value> {
         // An error's content is rarely a `Value`; the status says more than the decoder's complaint.
         if let response, let error = refusal(of: response) {
             return SerializedResponse(
-                nil, error: error.with(failingURL: response.url, response: response, data: data))
+                nil,
+                error: error.with(
+                    failingURL: response.url, response: response, data: data,
+                    underlying: error.underlying ?? wrongType(of: response, data)))
         }
+        if data?.isEmpty != false, let absent = Self.absent { return SerializedResponse(absent) }
         let result = decoding.serialize(data, response: response)
         guard result.value == nil, result.error == nil else { return result }
         let error = Self.missing(failingURL: response?.url)
@@ -34,12 +38,32 @@ struct AnswerSerializer<Value: Decodable & Sendable>: ResponseSerializer {
 
     func refusal(of response: SessionResponse) -> SessionError? { judge.refusal(of: response) }
 
+    /// The error of content of a wrong type, which the status says more about; nil for a right one.
+    private func wrongType(of response: SessionResponse, _ data: Data?) -> SessionError? {
+        guard case .unacceptable(let error) = decoding.validation.judge(response, data: data) else {
+            return nil
+        }
+        return error
+    }
+
+    /// Nil as a value, where the type is an optional one.
+    private static var absent: Value? { (Value.self as? any OptionalValue.Type)?.absent as? Value }
+
     static func missing(failingURL: URL?) -> SessionError {
         SessionError(
-            .cannotParseResponse, "the response has no content, and a \(Value.self) was expected",
-            advice: "expect an EmptyResponse, or use data(_:_:…), where there may be none",
+            .cannotParseResponse, "the response has no content, and the type \(Value.self) was expected",
+            advice: "expect an optional or an EmptyResponse, or use data(_:_:…), where there may be none",
             domain: .responseSerialization, failingURL: failingURL)
     }
+}
+
+/// A type of which nil is a value.
+private protocol OptionalValue {
+    static var absent: Self { get }
+}
+
+extension Optional: OptionalValue {
+    fileprivate static var absent: Wrapped? { nil }
 }
 
 /// What a serializer made of the content, whatever it makes.

@@ -7,6 +7,8 @@ public import SessionCore
 extension HTTPSessionManager {
     /// GETs a value: `let user: User = try await api.get("users/1")`; ``decoder`` reads it.
     ///
+    /// An optional value, `User?`, is nil where the answer has no content.
+    ///
     /// - Parameters:
     ///   - parameters: go into the query: `["fields": "id,name", "limit": limit]`; nil values are left out.
     ///   - query: the same as one encodable value, such as a struct or a dictionary.

@@ -54,7 +54,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Validati
             if response.requestMethod.map(emptyMethods.contains) ?? false { return nil }
         }
         throw SessionError(
-            .zeroByteResource, "the response has no content, and a \(Value.self) is expected",
+            .zeroByteResource, "the response has no content, and the type \(Value.self) is expected",
             domain: .responseSerialization)
     }
 }
@@ -80,8 +80,8 @@ private func reason(_ error: any Error) -> String {
     switch error {
     case .keyNotFound(let key, let found):
         (context, what) = (found, "\(TextQuote(key.stringValue)) is missing")
-    case .valueNotFound(let type, let found): (context, what) = (found, "a \(type) is missing")
-    case .typeMismatch(let type, let found): (context, what) = (found, "a \(type) is expected")
+    case .valueNotFound(let type, let found): (context, what) = (found, "the type \(type) is missing")
+    case .typeMismatch(let type, let found): (context, what) = (found, "the type \(type) is expected")
     case .dataCorrupted(let found): (context, what) = (found, found.debugDescription)
     @unknown default: return "\(error)"
     }
