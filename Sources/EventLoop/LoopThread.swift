@@ -15,6 +15,7 @@ package struct LoopThread: Sendable {
     package static func start(
         name: String, _ body: @escaping @Sendable () -> Void
     ) throws(ReactorError) -> LoopThread {
+        guard clinux_has_room_for_thread() else { throw ReactorError("pthread_create", errno: EAGAIN) }
         var everySignal = sigset_t()
         var previous = sigset_t()
         sigfillset(&everySignal)

@@ -10,10 +10,13 @@
 #include <linux/sched.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -38,6 +41,19 @@ static inline uint32_t clinux_event_mask(const struct epoll_event *event) { retu
 enum { CLINUX_CLONE_NEWNET = CLONE_NEWNET, CLINUX_CLONE_NEWNS = CLONE_NEWNS };
 static inline int clinux_setns(int descriptor, int type) { return (int)syscall(SYS_setns, descriptor, type); }
 static inline int clinux_unshare(int flags) { return (int)syscall(SYS_unshare, flags); }
+
+// Whether a thread's stack, and 2 MiB for what the process does besides, fit into RLIMIT_AS (setrlimit(2)):
+// Swift ends a process that has no memory left.
+static inline bool clinux_has_room_for_thread(void) {
+    struct rlimit space, stack;
+    if (getrlimit(RLIMIT_AS, &space) || space.rlim_cur == RLIM_INFINITY) return true;
+    bool is_unlimited = getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur == RLIM_INFINITY;
+    size_t size = (is_unlimited ? 8 << 20 : stack.rlim_cur) + (2 << 20);
+    void *place = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (place == MAP_FAILED) return false;
+    munmap(place, size);
+    return true;
+}
 
 // epoll_pwait2(2), Linux 5.11, waits for nanoseconds where epoll_wait(2) counts milliseconds; in glibc since
 // 2.35.

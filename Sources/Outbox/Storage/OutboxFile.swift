@@ -281,12 +281,11 @@ final class OutboxFile {
     ///
     /// For new requests only: a folder that is removed at the end, before this is closed, stays removed.
     private func remakeFolders() throws(OutboxError) {
-        guard let opened, FileIdentity(paths.database).isMissing else { return }
+        // A reader may have begun a new database already, so the gate tells, which others lock too.
+        guard let opened, !FileIdentity(descriptor: opened.gate.descriptor.number).isSame(as: paths.gate)
+        else { return }
         try paths.make()
-        // Other processes lock the file that is in place.
-        if !FileIdentity(descriptor: opened.gate.descriptor.number).isSame(as: paths.gate) {
-            opened.gate = try LockFile(paths.gate)
-        }
+        opened.gate = try LockFile(paths.gate)
     }
 
     private func attempt<Value>(
