@@ -175,10 +175,13 @@ private final class LateBody: BodySource {
 
     private final class Reader: BodyReader {
         private let source: LateBody
+        private var hasGone = false
         init(_ source: LateBody) { self.source = source }
 
         func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
             guard source.isThere.load(ordering: .acquiring) else { return .notYet }
+            if hasGone { return .end }
+            hasGone = true
             buffer.copyBytes(from: "there".utf8)
             return .bytes(5)
         }
