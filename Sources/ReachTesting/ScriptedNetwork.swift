@@ -131,7 +131,10 @@ public final class ScriptedNetwork: ReachabilityProvider {
     public func observeReachability(
         _ observer: @escaping @Sendable (ReachabilityUpdate) -> Void
     ) -> ReachabilityObservation {
-        let new = ScriptedObserver(observer)
+        observe(ScriptedObserver(waits: true, observer))
+    }
+
+    private func observe(_ new: ScriptedObserver) -> ReachabilityObservation {
         let number = state.withLock { state in
             state.nextNumber += 1
             state.observers[state.nextNumber] = new
@@ -156,7 +159,7 @@ extension ScriptedNetwork {
     /// The updates of status and path: the present state first; a slow reader gets the newest.
     public var pathUpdates: AsyncStream<ReachabilityUpdate> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            let observation = observeReachability { continuation.yield($0) }
+            let observation = observe(ScriptedObserver(waits: false) { continuation.yield($0) })
             continuation.onTermination = { _ in observation.cancel() }
         }
     }

@@ -7,13 +7,19 @@ import Synchronization
 /// One subscription; no call begins after ``cancel()`` has returned.
 final class ScriptedObserver: Sendable {
     private let handle: @Sendable (ReachabilityUpdate) -> Void
+    private let waits: Bool
     private let isCancelled = Atomic<Bool>(false)
     /// Held during a call.
     private let call = Mutex(())
     /// The thread that is in a call; 0 for none.
     private let caller = Atomic<UInt>(0)
 
-    init(_ handle: @escaping @Sendable (ReachabilityUpdate) -> Void) { self.handle = handle }
+    /// - Parameter waits: whether ``cancel()`` waits for a running call. It must not where the call resumes a
+    ///   Swift task: that waits for the task's lock, which the task's cancellation may hold.
+    init(waits: Bool, _ handle: @escaping @Sendable (ReachabilityUpdate) -> Void) {
+        self.waits = waits
+        self.handle = handle
+    }
 
     func report(_ update: ReachabilityUpdate) {
         call.withLock { _ in
@@ -27,7 +33,7 @@ final class ScriptedObserver: Sendable {
     func cancel() {
         isCancelled.store(true, ordering: .releasing)
         // The observer itself is in a call, and has no other.
-        if caller.load(ordering: .relaxed) != clinux_current_thread() { call.withLock { _ in } }
+        if waits, caller.load(ordering: .relaxed) != clinux_current_thread() { call.withLock { _ in } }
     }
 }
 

@@ -24,6 +24,9 @@ public struct ReachabilityObservation: Sendable {
 
     /// Ends the subscription, from any thread and the observer too: no further call begins after it returns.
     ///
+    /// It may wait for a running call of the observer on another thread. So a task whose continuation the
+    /// observer resumes must not call it when it is cancelled; a manager's sequences may be used there.
+    ///
     /// What the observer captures is released with the last copy of this value, not here.
     public func cancel() { onCancel() }
 }

@@ -214,4 +214,26 @@ import Testing
         #expect(await updates.next()?.status == .unreachable)
         #expect(network.observerCount == 2)
     }
+
+    @Test(
+        "UPL-558 Readers that are cancelled while the network changes leave it working",
+        .timeLimit(.minutes(5)))
+    func cancelledReaders() async throws {
+        let network = ScriptedNetwork(.wifi)
+        let changes = Task.detached {
+            while !Task.isCancelled {
+                network.become(.unreachable)
+                network.become(.wifi)
+            }
+        }
+        for _ in 0..<2_000 {
+            let reader = Task.detached { for await _ in network.pathUpdates {} }
+            await Task.yield()
+            reader.cancel()
+            await reader.value
+        }
+        changes.cancel()
+        await changes.value
+        #expect(network.observerCount == 0)
+    }
 }

@@ -29,6 +29,8 @@ struct ReceivedHeads {
     fileprivate(set) var tunnelledConnects = 0
     /// What has become of the request's expectation, where it has one.
     fileprivate(set) var expectation = ContinueExpectation.asWanted
+    /// The challenges that libcurl has answered by itself.
+    fileprivate var rounds = LibraryRounds()
 }
 
 extension Transfer {
@@ -179,6 +181,26 @@ extension Transfer {
             SessionError(
                 .badServerResponse, sentence, advice: advice, failingURL: request.url, response: response))
         return false
+    }
+}
+
+// Responses that need not be the last, or that libcurl answers by itself.
+extension Transfer {
+    /// Whether libcurl may be about to answer a response itself.
+    func isAnswered(_ response: SessionResponse?) -> Bool {
+        credentials != nil && (response?.statusCode == 401 || response?.statusCode == 407)
+    }
+
+    /// Whether libcurl may answer one more challenge itself.
+    func mayAnswerAgain() -> Bool { credentials.map { heads.rounds.mayAnswer($0.scheme) } ?? true }
+
+    /// Whether libcurl has answered so many challenges that the last one is the response.
+    var hasSpentRounds: Bool { heads.rounds.isSpent }
+
+    /// Whether only the rest of the body could not be sent: the server has answered, and does not read it.
+    func isAnsweredEarly(_ code: CURLcode) -> Bool {
+        guard code == CURLE_SEND_ERROR, let response, !isAnswered(response) else { return false }
+        return !hasContent(response) || content.isWhole(heads.facts.length)
     }
 }
 

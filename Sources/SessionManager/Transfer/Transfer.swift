@@ -43,7 +43,6 @@ package final class Transfer {
     /// What it sends besides the head.
     private(set) var body = TransferBody()
     private var resends = ResendGuard()
-    private var rounds = LibraryRounds()
     /// The engine's time of the last byte, or of the start.
     private(set) var lastActivity: Int64 = 0
     /// What is wrong with the line, where its connection has shown it; written by the monitor of lines.
@@ -298,17 +297,6 @@ package final class Transfer {
         return true
     }
 
-    /// Whether libcurl may be about to answer a response itself.
-    func isAnswered(_ response: SessionResponse?) -> Bool {
-        credentials != nil && (response?.statusCode == 401 || response?.statusCode == 407)
-    }
-
-    /// Whether libcurl may answer one more challenge itself.
-    func mayAnswerAgain() -> Bool { credentials.map { rounds.mayAnswer($0.scheme) } ?? true }
-
-    /// Whether libcurl has answered so many challenges that the last one is the response.
-    var hasSpentRounds: Bool { rounds.isSpent }
-
     /// Begins the body anew, as libcurl needs it when a kept connection turned out to be dead.
     func rewindBody() -> Bool { body.sent == 0 || maySend() && rewinds() }
 
@@ -334,12 +322,6 @@ package final class Transfer {
         if let failure { return failure }
         let isComplete = code == CURLE_OK || hasSpentRounds && response != nil
         return error(isComplete || isAnsweredEarly(code) ? nil : easy.error(code, self, tls))
-    }
-
-    /// Whether only the rest of the body could not be sent: the server has answered, and does not read it.
-    private func isAnsweredEarly(_ code: CURLcode) -> Bool {
-        guard code == CURLE_SEND_ERROR, let response, !isAnswered(response) else { return false }
-        return !hasContent(response) || content.isWhole(heads.facts.length)
     }
 
     /// What a failure of the way means for it; nil for none, and where the response is complete.
