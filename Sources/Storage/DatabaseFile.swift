@@ -140,3 +140,19 @@ package struct FileIdentity: Equatable, Sendable {
     /// Whether there was no file of the name.
     package var isMissing: Bool { number == 0 }
 }
+
+/// Refers to a file without opening it (`O_PATH`, open(2)): unlike other descriptors of a database, closing
+/// it loses none of SQLite's locks.
+package struct FileReference: ~Copyable {
+    /// Negative if there was no file.
+    private let descriptor: Int32
+
+    package init(_ path: String) { descriptor = open(path, Int32(CLINUX_O_PATH) | O_NOFOLLOW | O_CLOEXEC) }
+    deinit { close(descriptor) }
+
+    /// Whether the file has no name any more; false if it was only renamed.
+    package var isRemoved: Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_nlink == 0
+    }
+}

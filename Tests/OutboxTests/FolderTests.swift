@@ -110,6 +110,11 @@ import Testing
         #expect(lab.events.elements.count { Self.isLoss($0) } == count)
     }
 
+    /// Removes the folder as rm(1) does, again where the outbox writes into it meanwhile.
+    private func removeFolder() {
+        while access(lab.path, F_OK) == 0 { try? FileManager.default.removeItem(atPath: lab.path) }
+    }
+
     private static func isLoss(_ event: OutboxEvent) -> Bool {
         if case .storageFailed(let reason) = event { reason.contains("was taken away") } else { false }
     }
@@ -121,10 +126,16 @@ import Testing
         try await outbox.startDelivery(with: OutboxLab.manager())
         for (round, size) in [10, 100_000].enumerated() {
             try await outbox.enqueue(OutboxRequest(to: "http://127.0.0.1:1/"))
-            try FileManager.default.removeItem(atPath: lab.path)
+            let known = lab.events.elements.count
+            removeFolder()
             let request = try OutboxRequest(to: "http://127.0.0.1:1/", body: .data(Data(count: size)))
             let receipt = try await outbox.enqueue(request)
-            try await loss(round + 1)
+            // A log without its database, seen while the rest is being removed, is reported as damage.
+            await lab.events.wait { events in
+                events.dropFirst(known).contains {
+                    if case .damaged = $0 { true } else { Self.isLoss($0) }
+                }
+            }
             #expect(try await outbox.entries().map(\.id) == [receipt.id])
             // What others lock is in place again.
             try await outbox.on { (engine) throws(OutboxError) in try engine.renewLock() }
@@ -139,6 +150,19 @@ import Testing
             await other.close()
             try await outbox.pause()
         }
+        await outbox.close()
+    }
+
+    @Test("OBX-087 a database that another process has removed and begun again is told as a loss")
+    func begunAgain() async throws {
+        let outbox = try await lab.open()
+        try await outbox.enqueue(OutboxRequest(to: "http://127.0.0.1:1/"))
+        let new = lab.folder("new")
+        await (try await RequestOutbox(at: new)).close()
+        for suffix in DatabaseFile.companions { unlink(lab.path + "/outbox.sqlite" + suffix) }
+        try #require(rename(new + "/outbox.sqlite", lab.path + "/outbox.sqlite") == 0)
+        #expect(try await outbox.counts() == OutboxCounts())
+        try await loss(1)
         await outbox.close()
     }
 

@@ -38,7 +38,7 @@ static inline uint64_t clinux_event_data(const struct epoll_event *event) { retu
 static inline uint32_t clinux_event_mask(const struct epoll_event *event) { return event->events; }
 
 // glibc hides these behind _GNU_SOURCE; the system calls themselves are always there.
-enum { CLINUX_CLONE_NEWNET = CLONE_NEWNET, CLINUX_CLONE_NEWNS = CLONE_NEWNS };
+enum { CLINUX_CLONE_NEWNET = CLONE_NEWNET, CLINUX_CLONE_NEWNS = CLONE_NEWNS, CLINUX_O_PATH = __O_PATH };
 static inline int clinux_setns(int descriptor, int type) { return (int)syscall(SYS_setns, descriptor, type); }
 static inline int clinux_unshare(int flags) { return (int)syscall(SYS_unshare, flags); }
 

@@ -32,13 +32,23 @@ final class OutboxFile {
 
     /// The open files.
     private final class Opened {
-        var database: Database
+        private(set) var database: Database
         var gate: LockFile
+        private var reference: FileReference
 
-        init(_ database: Database, _ gate: consuming LockFile) {
+        init(_ database: Database, at path: String, _ gate: consuming LockFile) {
             self.database = database
             self.gate = gate
+            reference = FileReference(path)
         }
+
+        func use(_ database: Database, at path: String) {
+            self.database = database
+            reference = FileReference(path)
+        }
+
+        /// Whether the database was removed, also where another process has begun a new one.
+        var isRemoved: Bool { reference.isRemoved }
     }
 
     /// - Parameter checks: whether a file of up to so many bytes is checked completely; nil for no file.
@@ -64,7 +74,7 @@ final class OutboxFile {
         accessed = identity
         isLarge = (DatabaseFile.size(paths.database) ?? 0) > checks ?? DatabaseCheck.largestAtOnce
         self.paths = paths
-        opened = Opened(database, gate)
+        opened = Opened(database, at: paths.database, gate)
     }
 
     /// Closes the files; what is read or written later fails with ``OutboxError/Code/closed``.
@@ -181,9 +191,13 @@ final class OutboxFile {
     /// Replaces the file that a check has found damaged, unless it was replaced meanwhile.
     func foundDamage(_ damaged: FileIdentity, _ reason: String) throws(OutboxError) {
         guard damaged == identity, let opened else { return }
-        (opened.database, identity) = try Self.replace(damaged, paths, opened.gate, reason, onDamage)
-        replaced = Reactor.now
-        hasMoved = true
+        try replace(damaged, in: opened, reason)
+    }
+
+    private func replace(_ damaged: FileIdentity, in opened: Opened, _ reason: String) throws(OutboxError) {
+        let (database, new) = try Self.replace(damaged, paths, opened.gate, reason, onDamage)
+        opened.use(database, at: paths.database)
+        (identity, replaced, hasMoved) = (new, Reactor.now, true)
     }
 
     /// Runs a body that reads.
@@ -269,10 +283,7 @@ final class OutboxFile {
             // Bounds the wear of a disk that damages each new file at once.
             guard error.kind.isDamage, replaced.map({ Reactor.now - $0 >= Self.pause }) ?? true
             else { throw OutboxError(error) }
-            (opened.database, identity) = try Self.replace(
-                accessed, paths, opened.gate, error.message, onDamage)
-            replaced = Reactor.now
-            hasMoved = true
+            try replace(accessed, in: opened, error.message)
         }
         do throws(StorageError) { return try attempt(opened, body) } catch { throw OutboxError(error) }
     }
@@ -296,8 +307,8 @@ final class OutboxFile {
         accessed = FileIdentity(paths.database)
         if accessed != identity {
             // Another process that replaces the file holds the gate meanwhile.
-            let isGone = accessed.isMissing
-            opened.database = try Self.open(paths)
+            let isGone = opened.isRemoved
+            opened.use(try Self.open(paths), at: paths.database)
             identity = FileIdentity(paths.database)
             accessed = identity
             hasMoved = true
@@ -305,32 +316,4 @@ final class OutboxFile {
         }
         return try body(opened.database)
     }
-}
-
-/// Reports writes to a database by any process of this machine: inotify(7) on its write-ahead log.
-///
-/// The event precedes the visible commit; the handler waits for it by acquiring the writer's lock.
-final class DatabaseWatcher {
-    private let descriptor: OwnedDescriptor
-    private let reactor: Reactor
-
-    /// - Parameter changed: called on the reactor's thread.
-    init?(_ path: String, on reactor: Reactor, changed: @escaping () -> Void) {
-        let number = inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))
-        guard number >= 0 else { return nil }
-        descriptor = OwnedDescriptor(adopting: number)
-        self.reactor = reactor
-        guard inotify_add_watch(number, path, UInt32(IN_MODIFY | IN_MOVE_SELF | IN_DELETE_SELF)) >= 0 else {
-            return nil
-        }
-        let watch = try? reactor.watch(number, for: .readable, retrying: true) { _ in
-            withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
-                while read(number, buffer.baseAddress, buffer.count) > 0 {}
-            }
-            changed()
-        }
-        guard watch != nil else { return nil }
-    }
-
-    func end() { reactor.unwatch(descriptor.number) }
 }
