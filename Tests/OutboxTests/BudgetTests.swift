@@ -17,10 +17,8 @@ import Testing
 
     @Test("OBX-242 A clock that is set back fills no budget, and one that was far ahead costs a day at most")
     func clock() throws {
-        let folder = try ScratchFolder("reach-budget")
-        let database = try Database(folder("file.sqlite"))
-        try database.migrate(to: .outbox)
-        let tables = OutboxTables(database)
+        let storage = try TablesLab()
+        let tables = storage.tables
         func spent(_ day: Int64) throws -> Int64 { try tables.spending(of: "a", on: day).bytes }
         try tables.spend(70, of: "a", on: 100)
         try tables.spend(5, of: "a", on: 100)
@@ -37,7 +35,7 @@ import Testing
         #expect(try spent(101) == 40 && spent(102) == 0)
         // Old ones are not kept.
         try tables.spend(1, of: "b", on: 120)
-        #expect(try database.integer("SELECT count(*) FROM spending WHERE day < 113") == 0)
+        #expect(try storage.database.integer("SELECT count(*) FROM spending WHERE day < 113") == 0)
     }
 
     private func open(_ budget: LaneBudget) async throws -> RequestOutbox {

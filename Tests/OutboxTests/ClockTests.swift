@@ -27,18 +27,12 @@ import Testing
 
     @Test("what was taken since the machine was started moves with the clock, ahead and back; no more")
     func follows() throws {
-        let folder = try ScratchFolder("reach-clock")
-        let paths = OutboxPaths(folder: folder("outbox"))
-        try paths.make()
-        let bodies = BodyFolder(paths: paths)
-        let database = try Database(paths.database)
-        try database.migrate(to: .outbox)
-        let tables = OutboxTables(database)
+        let lab = try TablesLab()
+        let (database, tables) = (lab.database, lab.tables)
         func insert(_ lane: String, expires: Int64?, at now: Int64) throws {
             var request = try OutboxRequest(to: "http://example.com/", lane: lane)
             request.expires = expires.map { WallClock.date($0) }
-            let entry = try PreparedEntry(request, bodies: bodies, largest: .max)
-            _ = try tables.insert([entry], limits: OutboxLimits(), bodies: bodies, now: now).get()
+            _ = try lab.insert(request, at: now)
         }
         try tables.follow(ClockReading(wall: 500, elapsed: 500, boot: "a"))
         try insert("before", expires: Self.hour, at: 1_000)

@@ -9,21 +9,12 @@ import Testing
 
 /// Entries at their times: not before, within a window, each period.
 @Suite struct ScheduleTests {
-    private let folder: ScratchFolder
-    private let database: Database
-    private let bodies: BodyFolder
-    private var tables: OutboxTables { OutboxTables(database) }
+    private let lab: TablesLab
+    private var tables: OutboxTables { lab.tables }
     private let now: Int64 = 1_000_000_000_000
     private let hour: Int64 = 3_600_000
 
-    init() throws {
-        folder = try ScratchFolder("reach-schedule")
-        let paths = OutboxPaths(folder: folder("outbox"))
-        try paths.make()
-        bodies = BodyFolder(paths: paths)
-        database = try Database(paths.database)
-        try database.migrate(to: .outbox)
-    }
+    init() throws { lab = try TablesLab() }
 
     @discardableResult
     private func insert(
@@ -32,9 +23,7 @@ import Testing
     ) throws -> OutboxID {
         var request = try OutboxRequest(to: "http://example.com/", lane: lane)
         change(&request)
-        let entry = try PreparedEntry(request, bodies: bodies, largest: .max)
-        return try tables.insert([entry], limits: limits, bodies: bodies, now: time ?? now).get().receipts[0]
-            .id
+        return try lab.insert(request, at: time ?? now, limits: limits).receipts[0].id
     }
 
     private func ready(at time: Int64) throws -> [Int64] {

@@ -11,21 +11,13 @@ import Testing
 
 /// The choice of entries at given instants.
 @Suite struct TablesTests {
-    private let folder: ScratchFolder
-    private let database: Database
-    private let bodies: BodyFolder
-    private var tables: OutboxTables { OutboxTables(database) }
+    private let lab: TablesLab
+    private var tables: OutboxTables { lab.tables }
+    private var bodies: BodyFolder { lab.bodies }
     private let now: Int64 = 1_000_000_000_000
     private let hour: Int64 = 3_600_000
 
-    init() throws {
-        folder = try ScratchFolder("reach-tables")
-        let paths = OutboxPaths(folder: folder("outbox"))
-        try paths.make()
-        bodies = BodyFolder(paths: paths)
-        database = try Database(paths.database)
-        try database.migrate(to: .outbox)
-    }
+    init() throws { lab = try TablesLab() }
 
     @discardableResult
     private func insert(
@@ -33,8 +25,7 @@ import Testing
     ) throws -> OutboxTables.Insertion {
         var request = try OutboxRequest(to: "http://example.com/", lane: lane)
         request.expires = expires.map { WallClock.date($0) }
-        let entry = try PreparedEntry(request, bodies: bodies, largest: .max)
-        return try tables.insert([entry], limits: limits, bodies: bodies, now: time ?? now).get()
+        return try lab.insert(request, at: time ?? now, limits: limits)
     }
 
     private func id(_ number: Int64) -> OutboxID { OutboxID(rawValue: number) }
@@ -58,8 +49,7 @@ import Testing
         try insert("a")
         var secure = try OutboxRequest(to: "https://example.com:8443/", lane: "b")
         secure.maximumAttempts = 7
-        let entry = try PreparedEntry(secure, bodies: bodies, largest: .max)
-        _ = try tables.insert([entry], limits: OutboxLimits(), bodies: bodies, now: now).get()
+        _ = try lab.insert(secure, at: now)
         func ready(_ origins: [String] = [], holdsPlain: Bool = false) throws -> [Int64] {
             try tables.ready(
                 .any, now: now, horizon: hour, exceptHosts: [], exceptOrigins: origins,
@@ -154,7 +144,7 @@ import Testing
         let entry = try PreparedEntry(
             try OutboxRequest(to: "http://example.com/", lane: "i"), bodies: bodies, largest: .max)
         #expect(throws: OutboxTables.InsertFailure.self) {
-            try database.transaction { () throws(StorageError) in
+            try lab.database.transaction { () throws(StorageError) in
                 try tables.insert([entry], limits: limits, bodies: bodies, now: now)
             }.get()
         }
