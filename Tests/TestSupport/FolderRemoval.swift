@@ -11,8 +11,7 @@ package final class FolderRemoval: Sendable {
 
     /// Watches a folder that is there.
     package init(of folder: String) async throws {
-        descriptor = try OwnedDescriptor(
-            "inotify_init1", inotify_init1(Int32(O_CLOEXEC) | Int32(O_NONBLOCK)))
+        descriptor = try await FolderWatch.instance()
         let number = descriptor.number
         guard inotify_add_watch(number, folder, UInt32(IN_DELETE_SELF | IN_ONLYDIR)) >= 0 else {
             throw ReactorError("inotify_add_watch", errno: errno)

@@ -14,8 +14,7 @@ package final class FolderWatch: Sendable {
     /// Watches a folder that is there, without the folders in it.
     package init(_ folder: String) async throws {
         self.folder = folder
-        descriptor = try OwnedDescriptor(
-            "inotify_init1", inotify_init1(Int32(O_CLOEXEC) | Int32(O_NONBLOCK)))
+        descriptor = try await Self.instance()
         let number = descriptor.number
         let events = IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
         guard inotify_add_watch(number, folder, UInt32(events) | UInt32(IN_ONLYDIR)) >= 0 else {
@@ -32,6 +31,23 @@ package final class FolderWatch: Sendable {
     }
 
     deinit { reactor.stop() }
+
+    /// An inotify instance.
+    ///
+    /// A user has 128 of them, and the outboxes of tests that run side by side may hold all of them: waits
+    /// until a test that ends gives one back.
+    static func instance() async throws -> OwnedDescriptor {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            let number = inotify_init1(Int32(O_CLOEXEC) | Int32(O_NONBLOCK))
+            if number < 0, errno == EMFILE, .now < end {
+                // The kernel announces no free instance.
+                try await Task.sleep(for: .milliseconds(20))
+            } else {
+                return try OwnedDescriptor("inotify_init1", number)
+            }
+        }
+    }
 
     /// Waits until `find` returns something: evaluated at once, and again after each change.
     ///
