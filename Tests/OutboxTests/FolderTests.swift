@@ -124,7 +124,7 @@ import Testing
         let outbox = try await lab.open()
         try await outbox.pause()
         try await outbox.startDelivery(with: OutboxLab.manager())
-        for (round, size) in [10, 100_000].enumerated() {
+        for size in [10, 100_000] {
             try await outbox.enqueue(OutboxRequest(to: "http://127.0.0.1:1/"))
             let known = lab.events.elements.count
             removeFolder()

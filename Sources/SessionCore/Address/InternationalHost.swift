@@ -89,20 +89,9 @@ extension URL {
     /// With the host in ASCII: Foundation percent-encodes the names that are not.
     package var withASCIIHost: URL {
         get throws(SessionError) {
-            guard mayNameInternationalHost,
-                host(percentEncoded: true)?.utf8.contains(UInt8(ascii: "%")) == true
-            else { return self }
+            guard host(percentEncoded: true)?.utf8.contains(UInt8(ascii: "%")) == true else { return self }
             let text = try InternationalHost.ascii(url: absoluteString)
             return URL(string: text, encodingInvalidCharacters: false) ?? self
-        }
-    }
-
-    /// Whether it has a percent sign anywhere: quicker to see than where the host is.
-    package var mayNameInternationalHost: Bool {
-        var text = absoluteString
-        return text.withUTF8 { bytes in
-            guard let start = bytes.baseAddress else { return false }
-            return memchr(start, Int32(UInt8(ascii: "%")), bytes.count) != nil
         }
     }
 }

@@ -133,13 +133,25 @@ extension URL {
         self = url
     }
 
-    /// The error of a URL without a scheme, for which libcurl would guess one; nil for any other.
-    package var missingScheme: SessionError? {
-        let beforePath = absoluteString.utf8.prefix { ![0x2F, 0x3F, 0x23].contains($0) }
-        guard !beforePath.contains(UInt8(ascii: ":")) else { return nil }
-        return SessionError(
-            .badURL, "\(TextQuote(absoluteString)) is no http or https URL",
-            advice: "begin it with https:// or http://", failingURL: self)
+    /// The URL of a request as it is sent: with the host in ASCII.
+    ///
+    /// - Throws: for a URL without a scheme, for which libcurl would guess one, and for a host that has no
+    ///   ASCII form.
+    package var checked: URL {
+        get throws(SessionError) {
+            var text = absoluteString
+            // One look at the text for both, since it runs for each request.
+            let (hasScheme, hasPercentSign) = text.withUTF8 { bytes in
+                let delimiter = bytes.firstIndex { $0 == 0x3A || $0 == 0x2F || $0 == 0x3F || $0 == 0x23 }
+                return (delimiter.map { bytes[$0] == 0x3A } ?? false, bytes.contains(UInt8(ascii: "%")))
+            }
+            guard hasScheme else {
+                throw SessionError(
+                    .badURL, "\(TextQuote(absoluteString)) is no http or https URL",
+                    advice: "begin it with https:// or http://", failingURL: self)
+            }
+            return hasPercentSign ? try withASCIIHost : self
+        }
     }
 
     /// Whether a transfer can go there: http or https, with a host and a port that can be.

@@ -323,8 +323,7 @@ public final class URLSessionManager: Sendable {
     ) throws(SessionError) -> SessionTask {
         let session = try session
         var request = request
-        if let error = request.url.missingScheme { throw error }
-        if request.url.mayNameInternationalHost { request.url = try request.url.withASCIIHost }
+        request.url = try request.url.checked
         if !plan.value.options.mirrors.isEmpty {
             try MirrorFlow.check(plan.value.options.mirrors, of: request, kind)
         }

@@ -21,28 +21,30 @@ struct ResponseHeadInfo {
     private(set) var hasLocation = false
 
     mutating func record(_ line: UnsafeRawBufferPointer) {
-        // "C", "L" and "T" in either case begin all the names that matter.
-        guard let first = line.first, first | 0x20 == 0x63 || first | 0x20 == 0x6C || first | 0x20 == 0x74
-        else {
-            // Of folded lines that of `Transfer-Encoding` alone has not been joined (`unfold`, head.c).
-            if hasTransferCoding, line.first == 0x20 || line.first == 0x09 {
-                fault = "its Transfer-Encoding is written in several lines"
+        // The letters that begin the names that matter, in either case: most lines are passed over.
+        switch line.first {
+        case UInt8(ascii: "C"), UInt8(ascii: "c"):
+            if let value = Self.value(line, "content-length") {
+                record(length: value)
+            } else if let value = Self.value(line, "content-encoding") {
+                record(codings: value)
             }
-            return
+        case UInt8(ascii: "L"), UInt8(ascii: "l"):
+            if Self.value(line, "location") != nil { hasLocation = true }
+        case UInt8(ascii: "T"), UInt8(ascii: "t"):
+            if let value = Self.value(line, "transfer-encoding") { record(transferCodings: value) }
+        case 0x20, 0x09:
+            // Of folded lines that of `Transfer-Encoding` alone has not been joined (`unfold`, head.c).
+            if hasTransferCoding { fault = "its Transfer-Encoding is written in several lines" }
+        default: break
         }
-        if let value = Self.value(line, "content-length") {
-            record(length: value)
-        } else if let value = Self.value(line, "content-encoding") {
-            record(codings: value)
-        } else if Self.value(line, "location") != nil {
-            hasLocation = true
-        } else if let value = Self.value(line, "transfer-encoding") {
-            hasTransferCoding = true
-            let last =
-                value.lastIndex(of: UInt8(ascii: ",")).map { value.index(after: $0) } ?? value.startIndex
-            let name = Slice(base: value.base, bounds: last..<value.endIndex).droppingLineEnd
-            isChunked = name.equalsIgnoringCase("chunked".utf8)
-        }
+    }
+
+    private mutating func record(transferCodings text: Slice<UnsafeRawBufferPointer>) {
+        hasTransferCoding = true
+        let last = text.lastIndex(of: UInt8(ascii: ",")).map { text.index(after: $0) } ?? text.startIndex
+        let name = Slice(base: text.base, bounds: last..<text.endIndex).droppingLineEnd
+        isChunked = name.equalsIgnoringCase("chunked".utf8)
     }
 
     private mutating func record(codings text: Slice<UnsafeRawBufferPointer>) {
@@ -54,21 +56,21 @@ struct ResponseHeadInfo {
     }
 
     private mutating func record(length text: Slice<UnsafeRawBufferPointer>) {
+        if let number = Self.number(text) { return record(length: number) }
         // A proxy makes a list of equal numbers of several lines.
-        let bytes = UnsafeRawBufferPointer(rebasing: text)
-        var start = 0
-        for index in 0...bytes.count where index == bytes.count || bytes[index] == UInt8(ascii: ",") {
-            guard let number = Self.number(bytes[start..<index].droppingLineEnd) else {
+        for part in text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+            let part = Slice(base: text.base, bounds: part.startIndex..<part.endIndex).droppingLineEnd
+            guard let number = Self.number(part) else {
                 fault = "its Content-Length is no number"
                 return
             }
-            if let named, named != number {
-                fault = "it names two lengths, \(named) and \(number)"
-                return
-            }
-            named = number
-            start = index + 1
+            record(length: number)
         }
+    }
+
+    private mutating func record(length number: Int64) {
+        if let named, named != number { fault = "it names two lengths, \(named) and \(number)" }
+        named = number
     }
 
     /// The value, where the line has this name (in lower case).

@@ -21,7 +21,7 @@ struct WaitingForConnectionTests {
         holding.resume()
         try await lab.origin.wait(for: "fld044", [.count: 1])
         var request = try lab.request("/get")
-        request.options.timeouts.total = .seconds(2)
+        request.options.timeouts.total = .seconds(6)
         let waiting = try lab.manager.dataTask(with: request)
         let reading = Task {
             for await event in events {
@@ -37,7 +37,7 @@ struct WaitingForConnectionTests {
         #expect(waiting.holdReasons == [.turn] && waiting.waitingReason == .turn)
         #expect(waiting.state == .running && holding.holdReasons.isEmpty)
         // Longer than its limit, by the clock of another server.
-        _ = try await lab.manager.data(for: lab.request("/delay/3", at: .direct))
+        _ = try await lab.manager.data(for: lab.request("/delay/7", at: .direct))
         #expect(waiting.error == nil)
         try await lab.origin.release("fld044")
         #expect(await waiting.outcome().error == nil)
