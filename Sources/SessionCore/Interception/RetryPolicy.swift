@@ -73,8 +73,7 @@ public struct RetryPolicy: RequestInterceptor {
     }
 
     private func isRepeatable(_ request: SessionRequest) -> Bool {
-        methods.contains(request.method)
-            || request.headerFields.contains { $0.name.canonicalName == "idempotency-key" }
+        methods.contains(request.method) || request.hasIdempotencyKey
     }
 
     /// Whether the failure may pass: an unacceptable status by its number, everything else by its kind.

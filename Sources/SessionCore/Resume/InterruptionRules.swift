@@ -102,6 +102,14 @@ extension HTTPRequest.Method {
     }
 }
 
+extension SessionRequest {
+    /// Whether it may be carried out twice: by its method, or since servers know it by its key.
+    package var isIdempotent: Bool { method.isIdempotent || hasIdempotencyKey }
+
+    /// Whether it has a key by which a server knows it again (draft-ietf-httpapi-idempotency-key-header).
+    var hasIdempotencyKey: Bool { headerFields.contains { $0.name.canonicalName == "idempotency-key" } }
+}
+
 extension SessionError {
     /// The connection died, and what the server did is not known.
     package static func outcomeUnknown(_ sentence: String) -> SessionError {

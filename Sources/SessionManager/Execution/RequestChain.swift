@@ -56,7 +56,7 @@ final class RequestChain {
         return rules
     }
     /// Whether the request may be carried out twice.
-    var isIdempotent: Bool { task.plan.options.queueing?.values.isIdempotent ?? request.method.isIdempotent }
+    var isIdempotent: Bool { task.plan.options.queueing?.values.isIdempotent ?? request.isIdempotent }
     /// Whether a checksum shows at the end that the bytes of a download belong together.
     private var isChecked: Bool { task.sharedPlan.value.options.continuesWithoutValidator }
 

@@ -153,7 +153,8 @@ extension TaskOptions {
         set { queueValues.ignoresFailures = newValue }
     }
 
-    /// Whether a request of unknown outcome may be sent again; nil goes by the method (RFC 9110 §9.2.2).
+    /// Whether a request of unknown outcome may be sent again; nil goes by the method (RFC 9110 §9.2.2), and
+    /// lets a request with an `Idempotency-Key` be sent again whatever its method.
     public var isIdempotent: Bool? {
         get { queueValues.isIdempotent }
         set { queueValues.isIdempotent = newValue }

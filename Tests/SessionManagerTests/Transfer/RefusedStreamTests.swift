@@ -43,13 +43,15 @@ struct RefusedStreamTests {
         }
 
         func run(
-            _ method: HTTPRequest.Method, isIdempotent: Bool? = nil, body: RequestBody = .data(Data("x".utf8))
+            _ method: HTTPRequest.Method, isIdempotent: Bool? = nil, key: String? = nil,
+            body: RequestBody = .data(Data("x".utf8))
         ) async throws -> TaskOutcome {
             var options = TaskOptions()
             options.isIdempotent = isIdempotent
             let body: RequestBody? = method == .get ? nil : body
-            let task = try manager.dataTask(
-                with: SessionRequest(url, method: method, body: body), options: options)
+            var request = try SessionRequest(url, method: method, body: body)
+            if let key, let name = HTTPField.Name("Idempotency-Key") { request.headerFields[name] = key }
+            let task = try manager.dataTask(with: request, options: options)
             task.resume()
             return await task.outcome()
         }
@@ -99,6 +101,20 @@ struct RefusedStreamTests {
             #expect(
                 try await server.run(isPost ? .post : .get, isIdempotent: isPost ? true : nil).error == nil)
             #expect(await server.count(3) == 3)
+        }
+    }
+
+    @Test(
+        "UPL-559 A POST with an Idempotency-Key is sent again, but not where the task says that it must not be"
+    )
+    func keyed() async throws {
+        for isForbidden in [false, true] {
+            let server = try await Server("reset", at: 2)
+            defer { server.program.terminate() }
+            #expect(try await server.run(.get).error == nil)
+            let error = try await server.run(.post, isIdempotent: isForbidden ? false : nil, key: "a").error
+            #expect((error == nil) == !isForbidden, "\(String(describing: error))")
+            #expect(await server.count(isForbidden ? 2 : 3) == (isForbidden ? 2 : 3))
         }
     }
 
