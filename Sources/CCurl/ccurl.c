@@ -13,7 +13,7 @@
 CLOADER_NOTE(dlopen_note, "http", "HTTP transfers", "recommended", "libcurl.so.4")
 
 #define FUNCTIONS(X)                                                                                               \
-    X(curl_global_init_mem) X(curl_version_info) X(curl_easy_init) X(curl_easy_cleanup) X(curl_easy_reset)             \
+    X(curl_global_init_mem) X(curl_version_info) X(curl_easy_init) X(curl_easy_cleanup)                            \
     X(curl_easy_setopt) X(curl_easy_getinfo) X(curl_easy_pause) X(curl_easy_strerror) X(curl_slist_append)         \
     X(curl_easy_send) X(curl_easy_recv)                                                                                \
     X(curl_slist_free_all) X(curl_multi_init) X(curl_multi_cleanup) X(curl_multi_setopt) X(curl_multi_add_handle)  \
@@ -87,7 +87,6 @@ const curl_version_info_data *ccurl_version(void) { return lib.curl_version_info
 
 CURL *ccurl_easy_init(void) { return lib.curl_easy_init(); }
 void ccurl_easy_cleanup(CURL *easy) { lib.curl_easy_cleanup(easy); }
-void ccurl_easy_reset(CURL *easy) { lib.curl_easy_reset(easy); }
 CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value) {
     return lib.curl_easy_setopt(easy, option, value);
 }

@@ -46,7 +46,6 @@ const curl_version_info_data *_Nonnull ccurl_version(void);
 // Easy handles.
 CURL *_Nullable ccurl_easy_init(void);
 void ccurl_easy_cleanup(CURL *_Nonnull easy);
-void ccurl_easy_reset(CURL *_Nonnull easy);
 CURLcode ccurl_set_long(CURL *_Nonnull easy, CURLoption option, long value);
 CURLcode ccurl_set_offset(CURL *_Nonnull easy, CURLoption option, int64_t value);
 CURLcode ccurl_set_pointer(CURL *_Nonnull easy, CURLoption option, const void *_Nullable value);

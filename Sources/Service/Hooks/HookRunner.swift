@@ -43,7 +43,7 @@ package final class HookRunner: ServiceComponent {
     package func internetChanged(_ change: CommittedChange) {
         let found = change.internetBehindPath
         defer { internet = found }
-        // The first answer is news, that none has come yet is not.
+        // The first answer is news; `unknown` before it is none.
         let isNews = found != internet && (internet != nil || found != .unknown)
         if isNews || !change.changedUplinks.isEmpty { statusChanged(change) }
     }

@@ -81,9 +81,9 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
 
     // MARK: What happens to a request
 
-    /// A request that may run at once when none is before it.
+    /// Adds a request, which starts when ``next(at:)`` returns its ticket.
     ///
-    /// - Returns: its ticket; whether it is started is for `next(at:)` to say.
+    /// - Returns: its ticket.
     package mutating func enqueued(_ request: QueueRequest, at now: Int64) -> QueueTicket {
         let slot = allocateSlot()
         orders += 1

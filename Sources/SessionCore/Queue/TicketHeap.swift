@@ -22,9 +22,9 @@ package struct QueueTicket: Sendable, Hashable {
     }
 }
 
-/// Tickets by a number, equal ones by another: a binary heap.
+/// A binary heap of tickets, ordered by `key`, and by `order` where keys are equal.
 ///
-/// Nothing is taken out of the middle: an entry that has gone elsewhere since bears another stamp.
+/// A ticket that has left the queue meanwhile stays in it with an old `stamp`.
 struct TicketHeap: Sendable {
     struct Item: Sendable {
         var key: Int64

@@ -74,7 +74,7 @@ final class LineMonitor {
         largePackets.close()
     }
 
-    /// What was found out may decide about connections that are silent.
+    /// Looks at the connections soon, because a finding may decide about silent ones.
     private func lookSoon() {
         if let timer = timer.take() { _ = reactor.cancel(timer) }
         arm(at: Reactor.now)
