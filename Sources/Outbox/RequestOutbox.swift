@@ -2,6 +2,7 @@
 
 import EventLoop
 import Reachability
+import SessionCore
 // Exported, since users of an outbox need the managers that deliver.
 @_exported public import SessionManager
 import Storage
@@ -61,6 +62,9 @@ public final class RequestOutbox: Sendable {
         at folder: String, configuration: OutboxConfiguration = OutboxConfiguration(),
         onEvent: (@Sendable (OutboxEvent) -> Void)? = nil
     ) async throws {
+        if let fault = FileFailure.fault(ofPath: folder) {
+            throw OutboxError(.storage, fault.message, advice: fault.advice)
+        }
         self.folder = folder
         self.configuration = configuration
         bounds = Mutex(configuration.limits)

@@ -66,6 +66,15 @@ import Testing
         }
     }
 
+    @Test("FLD-118 a path with a NUL, which the kernel would cut there, is refused")
+    func cutPath() async throws {
+        let error = await #expect(throws: OutboxError.self) {
+            _ = try await RequestOutbox(at: lab.path + "\0more")
+        }
+        #expect(error?.description.contains("has a NUL character in it") == true, "\(error as Any)")
+        #expect(access(lab.path, F_OK) != 0)
+    }
+
     @Test("FLD-051 a world-writable folder is refused")
     func open() async throws {
         try #require(mkdir(lab.path, 0o700) == 0 && chmod(lab.path, 0o777) == 0)

@@ -24,7 +24,8 @@ public final class DiskResponseCache: Sendable {
     /// A cache; nothing is read or made before it is used.
     ///
     /// - Parameters:
-    ///   - directory: the folder, which is made when needed; nil keeps everything in memory.
+    ///   - directory: the folder, which is made when needed; nil keeps everything in memory, and so does a
+    ///     path with a NUL character, which no folder can have.
     ///   - diskCapacity: the most bytes of files; 150 MiB. A response above an eighth of it is not stored.
     ///   - memoryCapacity: the most bytes in memory; 20 MiB. A response above an eighth is only on disk.
     public convenience init(
@@ -44,6 +45,7 @@ public final class DiskResponseCache: Sendable {
         self.clock = clock
         // Where no thread can be started, the caller's does the work.
         thread = try? Reactor(name: "reach-cache")
+        let directory = directory.flatMap { FileFailure.fault(ofPath: $0) == nil ? $0 : nil }
         largestContent = max(directory == nil ? 0 : diskCapacity, memoryCapacity, 0) / 8
         store = Mutex(
             CacheStore(

@@ -274,12 +274,14 @@ struct DiskResponseCacheTests {
         let blind = cache(folder)
         blind.store(try stored("a"))
         #expect(try await blind.lookup(request("a")) == nil)
-        for directory in [folder.cache, nil] {
+        // The kernel would cut the last one at its NUL, and make another folder.
+        for directory in [folder.cache, nil, "\(folder.path)/cut\0off"] {
             let memory = DiskResponseCache(directory: directory, memoryCapacity: 1 << 20)
             memory.store(try stored("a"))
             #expect(try await memory.lookup(request("a")) == stored("a"))
             #expect(await memory.diskUsage == 0)
         }
+        #expect(access("\(folder.path)/cut", F_OK) != 0)
     }
 
     @Test("a folder that goes away meanwhile is made again")
