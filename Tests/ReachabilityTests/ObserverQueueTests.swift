@@ -57,6 +57,8 @@ struct ObserverQueueTests {
             removed.wait { $0 }
         }
         queues.withLock { $0 = [queue] }
+        // Ends the cycle of the queue with its observer.
+        defer { queues.withLock { $0 = [] } }
         for event in [ReachabilityUpdate.Event.initial, .path] {
             queue.append(ReachabilityUpdate(event: event, status: .wired, previous: nil, path: .init()))
         }
