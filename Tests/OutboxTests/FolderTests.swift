@@ -175,6 +175,17 @@ import Testing
         await outbox.close()
     }
 
+    @Test("OBX-087 a database that is moved away in use is told as a loss")
+    func movedAway() async throws {
+        let outbox = try await lab.open()
+        try await outbox.enqueue(OutboxRequest(to: "http://127.0.0.1:1/"))
+        for suffix in DatabaseFile.companions { unlink(lab.path + "/outbox.sqlite" + suffix) }
+        try #require(rename(lab.path + "/outbox.sqlite", lab.folder("aside")) == 0)
+        #expect(try await outbox.counts() == OutboxCounts())
+        try await loss(1)
+        await outbox.close()
+    }
+
     @Test("OBX-087 a database that is removed in use is told, once")
     func removedDatabase() async throws {
         let outbox = try await lab.open()

@@ -307,7 +307,8 @@ final class OutboxFile {
         accessed = FileIdentity(paths.database)
         if accessed != identity {
             // Another process that replaces the file holds the gate meanwhile.
-            let isGone = opened.isRemoved
+            // Also where it was moved away, and where NFS has only renamed what is open.
+            let isGone = accessed.isMissing || opened.isRemoved
             opened.use(try Self.open(paths), at: paths.database)
             identity = FileIdentity(paths.database)
             accessed = identity
